@@ -23,10 +23,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.bars import OURS
 from benchmarks.everyday_cases import CASES, LIMIT
 from benchmarks.race import CONTEXT, Case, Outcome, Setup, race
 from benchmarks.report import Report
+from benchmarks.standing import Standing
 
 COLUMNS = (
     "case",
@@ -44,20 +44,11 @@ COLUMNS = (
 
 def line(outcome: Outcome) -> tuple[str, ...]:
     """A case in one row: our time and answer, and both fastest peers with their time over ours."""
-    ours = next(r for r in outcome.results if r.name == OURS)
-    answered = [r for r in outcome.results if not r.ours and not r.status]
-    cells = []
-    known = ours.reached or any(math.isfinite(r.bound) for r in outcome.results)  # else nothing to be accurate to
-    for able in ([r for r in answered if r.reached and known], answered):
-        best = min(able, key=lambda r: r.seconds, default=None)
-        said = (
-            ""
-            if best is None
-            else f"{best.name} {best.seconds:.3g} s"
-            + ("" if best.reached and known else f" ({best.accuracy:.0e})" if known else " (unproved)")
-        )
-        ratio = "" if best is None or ours.status or not ours.reached else f"{best.seconds / ours.seconds:.2f}"
-        cells += [said, ratio]
+    standing = Standing.of(outcome.results)
+    ours, cells = standing.ours, []
+    for peer in (standing.exact, standing.fastest):
+        ratio = standing.ratio(peer)
+        cells += [standing.words(peer), "" if math.isnan(ratio) else f"{ratio:.2f}"]
     mark = {v.mark for v in outcome.verdicts}
     bar = "missed" if "missed" in mark else "met" if mark == {"met"} else "open" if mark else ""
     took = (

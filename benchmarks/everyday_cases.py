@@ -14,6 +14,8 @@ from benchmarks.bars import OURS, Bar
 from benchmarks.race import Answer, Case, Contender, Data
 
 LIMIT = 75.0
+#: A peer that takes so many times as long as we do is stopped.
+PATIENCE = 4.0
 TARGET = 1e-8
 NO_SLOWER = (Bar("ratio", 1.0, or_own_accuracy=True),)
 
@@ -37,6 +39,8 @@ def certified(data: Data, tol: float, *, model: str, parameters: Mapping[str, An
         return Answer(None, note=f"{note}: {solution.certificate.reason}"[:160])
     if solution.status != "optimal":
         return Answer(None, note=note, none_exists=True)
+    if model == "MaxMargin":
+        return Answer(solution.coef, solution.intercept, note=note)  # its objective is the distance
     if model == "KernelSVM":
         return Answer(None, solution.intercept, data["y"] * solution.dual_coef, note=note)
     coef = solution.estimates if model == "GaussianMLE" else solution.coef
@@ -48,7 +52,9 @@ def certified(data: Data, tol: float, *, model: str, parameters: Mapping[str, An
 MODELS: dict[str, tuple[str, objectives.Objective, tuple[Contender, ...]]] = {
     "soft margin": ("SoftMarginSVM", objectives.hinge, peers.HINGE),
     "squared hinge": ("SoftMarginSVM", objectives.squared_hinge, peers.SQUARED_HINGE),
+    "maximum margin": ("MaxMargin", objectives.hard_margin, peers.SVC),
     "hard margin": ("HardMarginSVM", objectives.hard_margin, peers.SVC),
+    "l1 logistic": ("EmpiricalRisk", objectives.l1_logistic, peers.L1_LOGISTIC),
     "logistic": ("LogisticMLE", objectives.logistic, peers.LOGISTIC),
     "softmax": ("SoftmaxMLE", objectives.softmax, peers.SOFTMAX),
     "least squares": ("LeastSquares", objectives.squares, peers.SQUARES),
@@ -62,7 +68,7 @@ MAY_BE_ZERO, FLOOR = ("least squares", "least absolute", "perceptron"), 1e-6
 #: Models of several classes: their labels stay class numbers.
 SEVERAL = ("softmax", "Fisher", "Gaussian")
 #: What a model is told besides the data, by what is said of the case.
-TOLD = ("l2", "C", "intercept")
+TOLD = ("l2", "l1", "C", "intercept")
 
 
 def case(
@@ -83,11 +89,13 @@ def case(
     parameters = {key: value for key, value in stated.items() if key in TOLD}
     if model == "squared hinge":
         parameters["loss"] = "squared_hinge"
-    if model == "hard margin":
+    if model in ("hard margin", "maximum margin"):
         stated["C"] = 1e10
     if model in SEVERAL:
         stated["several"] = True
-    said = "".join(f", {key} = {value:g}" for key, value in stated.items() if key in ("l2", "C") and value != 1e10)
+    said = "".join(
+        f", {key} = {value:g}" for key, value in stated.items() if key in ("l2", "l1", "C") and value != 1e10
+    )
     said += ", no intercept" if stated.get("intercept") is False else ""
     ours = Contender(OURS, partial(certified, model=name, parameters=parameters), (TARGET,), ours=True)
     return Case(
@@ -102,6 +110,7 @@ def case(
         bars,
         cap=LIMIT,
         warm={key: min(value, WARM[key]) for key, value in sizes.items()},
+        patience=PATIENCE,
     )
 
 
@@ -125,11 +134,12 @@ def kernel(data: str, n: int, C: float, gamma: float, *, target: float, **option
         (Bar("ratio", 3.0 if target < 1e-5 else 1.0, or_own_accuracy=True),),
         cap=LIMIT,
         warm={"n": 200},
+        patience=PATIENCE,
     )
 
 
 #: Sizes of the fit that goes before, so that imports and compilation are not timed.
-WARM = {"n": 400, "d": 600}
+WARM = {"n": 400, "d": 600, "classes": 5}
 ADULT, COVER, TEXT, PICTURES = {"n": 32_561}, {"n": 500_000}, {"n": 20_000, "d": 5_000}, {"n": 20_000}
 WIDE_TEXT, PART = {"n": 20_000, "d": 50_000}, {"n": 5_000, "d": 5_000}
 SOME, FEW_WORDS = {"n": 2_000}, {"n": 1_000, "d": 500}
@@ -148,6 +158,7 @@ def _tables() -> Iterable[Case]:
     yield case("adult dense", "logistic", ADULT, None, options={"dense": True})
     yield case("adult", "logistic", {"n": 1_605}, None)
     yield case("adult", "logistic", ADULT, None, l2=1.0)
+    yield case("adult", "l1 logistic", {"n": 8_000}, {"n": 300}, l1=1.0)
     for model in ("least squares", "least absolute"):
         yield case("adult", model, ADULT, {"n": 600})
     yield case("adult", "perceptron", ADULT, {"n": 600}, bars=(Bar("ratio", 1.0),))  # the rule solves another problem
@@ -157,6 +168,7 @@ def _tables() -> Iterable[Case]:
         yield case(name, "logistic", COVER, SOME, options=options)
         yield case(name, "soft margin", COVER, SOME, options=options, C=1.0)
     yield case("covtype raw", "least squares", COVER, SOME, options={"classes": 2})
+    yield case("covtype raw", "least squares", {"n": 100_000}, None, options={"classes": 2}, l2=1.0)
     yield case("covtype raw", "Fisher", COVER, SOME, options={"classes": 2})
     yield case("covtype raw, 7 classes", "Fisher", COVER, None)
     yield case("covtype raw, 7 classes", "Gaussian", COVER, None)
@@ -174,6 +186,7 @@ def _wide() -> Iterable[Case]:
     yield case("text", "soft margin", TEXT, None, C=1.0, intercept=False, bars=LIBLINEAR)
     yield case("text", "squared hinge", TEXT, None, C=1.0, intercept=False, bars=LIBLINEAR)
     yield case("text", "least squares", WIDE_TEXT, FEW_WORDS, l2=1.0, instead=peers.SQUARES[1:])
+    yield case("text", "least squares", TEXT, None)
     yield case("text", "hard margin", PART, {"n": 300, "d": 500})
     yield case("text", "hard margin", {"n": 5_000, "d": 50_000}, None)
     odd = {"classes": 2}
@@ -186,18 +199,25 @@ def _wide() -> Iterable[Case]:
     for model in ("soft margin", "hard margin", "least squares"):
         svc = peers.SVC if model == "soft margin" else ()
         yield case("genes", model, genes, few, more=svc, **({"C": 1.0} if model == "soft margin" else {}))
+    yield case("genes", "maximum margin", {"n": 72, "d": 2_000}, few)
+    yield case("genes", "least squares", genes, None, l2=1.0, instead=peers.SQUARES[1:])
     yield case("genes raw", "soft margin", genes, None, options={"standardised": False}, more=peers.SVC, C=1.0)
     yield case("genes raw", "hard margin", genes, None, options={"standardised": False})
 
 
 def _others() -> Iterable[Case]:
-    """Dependent columns, kernels, and what scikit-learn bundles."""
+    """Dependent columns, clusters, kernels, and what scikit-learn bundles."""
     square = {"n": 20_000, "d": 50}
     few = {"n": 500, "d": 10}
     yield case("conditioned 1e8", "logistic", square, few)
     for model in ("logistic", "least squares"):
         yield case("collinear", model, square, few)
+    yield case("conditioned 1e4", "least squares", square, None, family="conditioned", options={"condition": 1e4})
     yield case("collinear", "soft margin", square, few, C=1.0)
+    for n, d, classes in ((20_000, 20, 32), (10_000, 300, 5), (10_000, 1_000, 5)):
+        for model in ("Fisher", "Gaussian"):
+            sizes = {"n": n, "d": d, "classes": classes}
+            yield case("clusters", model, sizes, {"n": 500, "d": 5, "classes": 4} if d == 20 else None)
     for n in (2_000, 10_000):
         yield kernel("adult dense", n, 1.0, 1 / 123, target=1e-3, dense=True)
     yield kernel("adult dense", 2_000, 1.0, 1 / 123, target=1e-6, dense=True)

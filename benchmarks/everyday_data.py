@@ -1,4 +1,5 @@
-"""Data in the likeness of what people bring: categories, large scales, text, pictures, genes, dependent columns.
+"""Data in the likeness of what people bring: categories, large scales, text, pictures, genes, dependent columns,
+clusters.
 
 Each maker returns ``X, y`` with class numbers in y (0 and 1, or 0 to K - 1) and draws from its seed: the same
 call gives the same numbers. Shapes, shares of categories, scales and dependencies are those of the public data set that
@@ -236,6 +237,16 @@ def collinear(n: int = 20_000, d: int = 50, *, seed: int = 0) -> Made:
     X[:, d - 1] = 1.0
     y = rng.random(n) < expit(X[:, :free] @ rng.standard_normal(free) * 2.0 / np.sqrt(free))
     return X, y.astype(int)
+
+
+def clusters(n: int = 20_000, d: int = 20, *, classes: int = 32, seed: int = 0) -> Made:
+    """Measurements in the likeness of sensors or species: normal classes with means of their own, columns of different
+    scales that are correlated with each other."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    mixed = np.eye(d) + rng.standard_normal((d, d)) * 0.5 / np.sqrt(d)
+    X = (rng.standard_normal((n, d)) + rng.standard_normal((classes, d))[y]) @ mixed
+    return X * np.exp(rng.standard_normal(d)), y
 
 
 def bundled(name: str, classes: tuple[int, int] | None = None) -> Made:

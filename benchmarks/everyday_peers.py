@@ -60,6 +60,16 @@ def logistic_regression(data: Data, tol: float, *, solver: str) -> Answer:
     return Answer(coef[0], float(intercept[0])) if len(coef) == 1 else Answer(coef, intercept)
 
 
+def l1_logistic_regression(data: Data, tol: float, *, solver: str) -> Answer:
+    """LogisticRegression with an l1 penalty and this solver; liblinear penalises the intercept, too."""
+    from sklearn.linear_model import LogisticRegression
+
+    tight = {} if tol == DEFAULTS else {"tol": tol, "max_iter": 10_000}
+    model = LogisticRegression(C=1.0 / data["l1"], l1_ratio=1.0, solver=solver, random_state=0, **tight)
+    model.fit(data["X"], data["labels"])
+    return Answer(model.coef_[0], float(model.intercept_[0]))
+
+
 def linear_regression(data: Data, _tol: float) -> Answer:
     """LinearRegression, as it is."""
     from sklearn.linear_model import LinearRegression
@@ -127,6 +137,9 @@ def _logistic(*solvers: str) -> tuple[Contender, ...]:
 LOGISTIC = _logistic("lbfgs", "newton-cholesky", "liblinear")
 WIDE_LOGISTIC = _logistic("lbfgs", "liblinear")
 SOFTMAX = _logistic("lbfgs", "newton-cholesky")
+L1_LOGISTIC = tuple(
+    c for s in ("liblinear", "saga") for c in both(f"sklearn:{s}", l1_logistic_regression, 1e-4, 1e-6, 1e-8, solver=s)
+)
 HINGE = both("LinearSVC", linear_svc, 1e-6, 1e-9, loss="hinge")
 SQUARED_HINGE = both("LinearSVC", linear_svc, 1e-6, 1e-9, loss="squared_hinge")
 SVC = both("SVC", svc, 1e-4, 1e-6, 1e-8)

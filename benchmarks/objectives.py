@@ -60,6 +60,12 @@ def logistic(data: Data, answer: Answer) -> float:
     return float(np.logaddexp(0.0, -margins(data, answer)).sum()) + data["l2"] * _half_square(answer.coef)
 
 
+def l1_logistic(data: Data, answer: Answer) -> float:
+    """sum_i log(1 + exp(-m_i)) + l1 ‖w‖_1."""
+    size = float(np.abs(np.ravel(answer.coef)).sum())
+    return float(np.logaddexp(0.0, -margins(data, answer)).sum()) + data["l1"] * size
+
+
 def softmax(data: Data, answer: Answer) -> float:
     """sum_i (log sum_k exp s_ik - s_{i, y_i}) + l2/2 ‖W‖^2."""
     scores = data["X"] @ np.asarray(answer.coef).T + np.asarray(answer.intercept)
@@ -100,7 +106,10 @@ def gaussian(data: Data, answer: Answer) -> float:
     """n/2 (log det Sigma + tr Sigma^-1 S), S the mean square of the samples from the answer's means."""
     X, classes = data["X"], data["y"].astype(int)
     centred = (X.toarray() if hasattr(X, "toarray") else X) - np.asarray(answer.coef.means)[classes]
-    factor = linalg.cholesky(answer.coef.covariance, lower=True)
+    try:
+        factor = linalg.cholesky(answer.coef.covariance, lower=True)
+    except linalg.LinAlgError:  # it has no density
+        return np.inf
     whitened = linalg.solve_triangular(factor, centred.T, lower=True)
     return len(classes) * float(np.log(np.diag(factor)).sum()) + 0.5 * float((whitened**2).sum())
 

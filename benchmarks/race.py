@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bars import Bar, Verdict, judge
+from benchmarks.bars import OURS, Bar, Verdict, judge
 from benchmarks.store import save
 
 #: The arrays and numbers of a case, by name; ``X`` is the data matrix.
@@ -28,6 +28,8 @@ SETUP_CAP = 240.0
 QUICK_CAP = 2.0
 #: Where processor time counts, a fit is stopped by the system at that; other work may stretch the time on the wall.
 WALL_PER_CPU = 12.0
+#: No peer is stopped sooner, however short our time was.
+LEAST_PEER_CAP = 1.0
 OUT_OF_CPU = getattr(signal, "SIGXCPU", 0)
 #: Contenders' processes are forked from one that has loaded libraries (``run.py`` says which) and used none of them.
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -111,6 +113,8 @@ class Case:
     cap: float = 40.0
     #: Sizes of the fit that goes before, so that imports and compilation are not timed.
     warm: Mapping[str, int] = field(default_factory=lambda: {"n": 300, "d": 4})
+    #: A fit of a peer is stopped after so many times ours: that it is slower is known by then. None lets it end.
+    patience: float | None = None
 
     @property
     def title(self) -> str:
@@ -128,6 +132,13 @@ class Case:
     def cap_of(self, contender: Contender) -> float:
         """After how many seconds a fit of the contender is stopped."""
         return self.cap if contender.cap is None else min(self.cap, contender.cap)
+
+    def beside(self, results: list[Result]) -> Case:
+        """The same with peers that are stopped where they take so much longer than we did."""
+        ours = [r.seconds for r in results if r.name == OURS and not r.status]
+        if self.patience is None or not ours:
+            return self
+        return replace(self, cap=min(self.cap, max(LEAST_PEER_CAP, self.patience * ours[0])))
 
 
 @dataclass(frozen=True)
@@ -205,7 +216,8 @@ def race(case: Case, setup: Setup, begins: Callable[[str], None] = lambda _: Non
         save(case.make(**{**case.sizes, **case.warm}), Path(folder) / "warm")
         for contender in case.contenders:
             begins(contender.name)
-            results.append(_one(case, contender, folder, least_known(results), setup))
+            stopped = case if contender.ours else case.beside(results)
+            results.append(_one(stopped, contender, folder, least_known(results), setup))
             yield Outcome(case, tuple(_against_best_bound(case, results)))
 
 

@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from benchmarks import pages
 from benchmarks.race import CONTEXT, Setup
 from benchmarks.report import Report, growth_table, screen_table
 
@@ -71,7 +72,7 @@ PRELOAD = (
     "statsmodels.api",
     "scipy.optimize",
 )
-RESULTS = Path(__file__).parent / "results"
+RESULTS = pages.RESULTS
 
 
 @click.command()
@@ -85,7 +86,8 @@ RESULTS = Path(__file__).parent / "results"
 def main(
     quick: bool, only: tuple[str, ...], names: tuple[str, ...], threads: int, cpu: bool, repeat: int, out: Path | None
 ) -> None:
-    """Run the races and write results.md, results.json, times.svg and growth.svg, anew after every contender."""
+    """Run the races and write results.md, results.json, times.svg and growth.svg, anew after every contender; after a
+    whole run also the tables in README.md and docs/benchmarks.md."""
     if cpu and threads > 1:
         raise click.UsageError("--cpu adds up the time of all threads: it goes with --threads 1 only")
     setup = Setup(repeat, threads, cpu)
@@ -106,6 +108,9 @@ def main(
                 report.write(folder)
     except KeyboardInterrupt:
         console.print("interrupted: the results are those of the contenders that had finished")
+    else:
+        if folder == RESULTS and not only and not names:
+            pages.write()
     draw(report, folder)
     met = sum(v.mark == "met" for _, v in report.verdicts())
     console.print(f"{met} of {len(report.verdicts())} bars met; see {folder / 'results.md'}", soft_wrap=True)

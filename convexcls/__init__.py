@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from convexcls import losses, solvers
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
-from convexcls.data import DataError
+from convexcls.data import DataError, as_decimals
 from convexcls.live import live
 from convexcls.models import (
     EmpiricalRisk,
@@ -213,6 +213,7 @@ __all__ = [
     "UncertifiedWarning",
     "Variable",
     "Verification",
+    "as_decimals",
     "certify",
     "compare",
     "conic",

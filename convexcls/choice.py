@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from convexcls.compilation import has_numba
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.solvers import solver_class
 
@@ -15,6 +16,9 @@ MAX_SIMPLEX_ENTRIES = 20_000
 #: The same where there are slacks, which an interior point leaves out, and fewer unknowns besides than rows: otherwise
 #: there are many solutions, and a vertex is one that can be told.
 MAX_SIMPLEX_ENTRIES_WITH_SLACKS = 1_500
+#: Up to so many rows and entries the compiled active-set method is the quickest; fewer where more unknowns than there are
+#: features may stand between their bounds: those of a kernel machine, and squared slacks.
+MAX_SMALL_ROWS, MAX_SMALL_ENTRIES, MAX_SMALL_KERNEL_ROWS, MAX_SMALL_SQUARED_ROWS = 1000, 60_000, 500, 200
 #: Rows with more entries, sparse or wide, are solved in passes over these, and not by solvers of other people.
 MIN_ENTRIES_FOR_PASSES = 5_000
 #: Sparse: so small a share of the entries, and more unknowns besides slacks than dense systems are made of at ease.
@@ -35,6 +39,7 @@ def choices(problem: Problem) -> Iterator[Choice]:
     """The solvers in the order in which ``auto`` tries them, until an answer is proved; those that do not take the
     problem are passed over. A formula first, then what works on the structure, then what takes any problem."""
     yield from _formulas(problem)
+    yield from _small(problem)
     yield from (passes := _passes(problem))
     yield from _structured(problem)
     yield from _general(foreign=not passes)
@@ -54,6 +59,19 @@ def _formulas(problem: Problem) -> list[Choice]:
             Choice("newton-kkt", "smooth losses with constraints: Newton's method on the KKT system"),
         ]
     return out
+
+
+def _small(problem: Problem) -> list[Choice]:
+    """The compiled active-set method, where samples are few and it takes the problem."""
+    rows = _rows(problem)
+    if problem.terms or problem.norm_bounds or not problem.quadratic or not 0 < rows <= MAX_SMALL_ROWS:
+        return []
+    largest = MAX_SMALL_KERNEL_ROWS if problem.matrices else MAX_SMALL_ENTRIES // max(_kept(problem), 1)
+    if any(v.kind in BY_SAMPLE and v.name in problem.diagonals for v in problem.variables):
+        largest = MAX_SMALL_SQUARED_ROWS
+    if rows > largest or not has_numba():
+        return []
+    return [Choice("active-set", f"{rows} samples: one unknown of the dual at a time, compiled")]
 
 
 def _passes(problem: Problem) -> list[Choice]:

@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.caching import cached_property
+from convexcls.data import StandIn, copied
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
@@ -211,7 +212,7 @@ class Job:
             self.name,
             certificate,
             None if x is None else np.array(x),
-            {name: np.array(z) for name, z in (multipliers or {}).items()},
+            {name: copied(z) for name, z in (multipliers or {}).items()},
             answer.message,
             answer.iterations,
             taken,
@@ -249,7 +250,7 @@ class Job:
         proofs: dict[str, Any] = {"farkas": answer.farkas, "direction": answer.direction}
         if rule or answer.farkas is not None or answer.direction is not None:  # a learning rule for what it does
             return certify(self.problem, x, multipliers, tol, **proofs, stand_in=not rule)
-        first = certify(self.problem, x, multipliers, tol) if is_small(self.problem) else None
+        first = certify(self.problem, x, multipliers, tol) if self.problem.remembered(is_small) else None
         if first is not None and (first.status != "optimal" or isinstance(first.kkt, MeasuredLater)):
             return first  # bounds by norms say that no columns depend on each other
         return self._shortest(answer, tol) or first or certify(self.problem, x, multipliers, tol)
@@ -324,7 +325,8 @@ class Job:
             direction = None if direction is None else self.centred.restore(direction, {})[0]
         if x is not None and not self.worker.rule:
             x = settled(self.problem, x, tol)
-        return replace(answer, x=x, multipliers=dict(multipliers), farkas=farkas, direction=direction)
+        told = answer.message, answer.iterations, answer.trace
+        return Answer(x, dict(multipliers), *told, farkas, direction, answer.report)
 
     def _point(self, values: Any) -> Array | None:
         """A point in the units of the form. None where there is none, or where it does not fit: a solver is not even
@@ -342,6 +344,8 @@ class Job:
 
 
 def _as_doubles(values: Any) -> Array | None:
+    if isinstance(values, StandIn):
+        return cast("Array", values.astype(float))
     try:
         return np.array(values, dtype=float)
     except (TypeError, ValueError):

@@ -14,7 +14,7 @@ from convexcls.arrays import Array
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, Keep, beyond_memory
 from convexcls.models import Model
-from convexcls.models.dependent import Dependence, dependence, lifted, reach, without
+from convexcls.models.dependent import Dependence, dependence, is_exact_as_decimals, lifted, reach, shortened, without
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, NOT_IN_DOUBLES, check_level
@@ -28,6 +28,7 @@ from convexcls.wording import listed
 LIMIT = "max_iter"
 #: What is left of a limit of time at least, for a solver that begins.
 LEAST_SECONDS = 1e-3
+AS_WRITTEN = "the numbers are taken as they are written in the table, not as the doubles nearest to them"
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,17 @@ def solve(
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
     if found.interrupted or found.cut_off:
         return found
-    if not shown:
+    if not (shown or (level == "float" and found.status != "undecided")):
         found = found.at_level(level, digits)
-    if found.status != "undecided" or _is_rule(solver) or (columns := problem.remembered(dependence)) is None:
+    if found.status != "undecided" or _is_rule(solver):
         return found
     again = partial(
         solve, solver=solver, tol=tol, level=level, digits=digits, keep=keep, time_limit=time_limit, **options
     )
-    return _without_dependent(found, columns, again) or found
+    columns = problem.remembered(dependence)
+    if (written := _as_written(problem, columns, again)) is not None:
+        return written
+    return found if columns is None else _without_dependent(found, columns, again) or found
 
 
 def _is_rule(solver: SolverLike) -> bool:
@@ -119,6 +123,21 @@ def _is_rule(solver: SolverLike) -> bool:
     if isinstance(solver, str):
         return solver != "auto" and made(solver.removeprefix(DUAL)).rule
     return made(solver).rule
+
+
+def _as_written(problem: Problem, columns: Dependence | None, again: Callable[..., Solution]) -> Solution | None:
+    """The solution for the decimals that a file has, where the doubles nearest to these leave the problem undecided: a
+    sum of two columns is that of their decimals. None where it is not decided either, or there is no file."""
+    stated = problem.as_written() if isinstance(problem, Model) else None
+    if stated is None or (found := again(stated)).status == "undecided":
+        return None
+    certificate = found.certificate
+    if columns is not None and found.x is not None and certificate.exact is certificate.enclosure is None:
+        x = shortened(stated, found.x, columns)
+        short = certify(stated, x, found.multipliers, certificate.tol)
+        if short.status == "optimal":
+            found, certificate = replace(found, x=x), short
+    return replace(found, certificate=replace(certificate, notes=(*certificate.notes, AS_WRITTEN)))
 
 
 def _without_dependent(found: Solution, columns: Dependence, again: Callable[..., Solution]) -> Solution | None:
@@ -134,12 +153,15 @@ def _without_dependent(found: Solution, columns: Dependence, again: Callable[...
         return None
     left_out = listed(columns.left_out, 8)
     larger = "do (level='exact' proves it)" if NOT_IN_DOUBLES in found.certificate.reason else "may"
+    as_written = (
+        ". As decimals they depend exactly: give as_decimals(X)" if is_exact_as_decimals(model, columns) else ""
+    )
     reason = (
         f"columns depend on each other up to rounding ({columns.told}), so that the coefficients are not unique: those "
         f"of the solution are the shortest. Without {left_out} the optimum {fewer.objective:.10g} is proved "
         f"(Solution.fewer). With all columns no coefficients lower it by more than the tolerance while those of "
         f"{left_out} add up to less than {far:.1e} in size; larger ones {larger}, by fitting what rounding left of "
-        f"the columns. Leave {left_out} out, or add a penalty"
+        f"the columns. Leave {left_out} out, or add a penalty{as_written}"
     )
     judged = certify(model, x, fewer.multipliers, tol, stand_in=False)
     if judged.status not in ("optimal", "undecided"):

@@ -91,7 +91,9 @@ def seconds(value: float) -> str:
 def rational_text(value: Fraction, longest: int = MAX_RATIONAL_DIGITS) -> str:
     """A rational as it is where it is short, else its first digits, said to be such."""
     short = short_rational(value, longest)
-    return short or f"{rounded_text(value, 15)}... (a rational of {_digits(value.denominator)} digits)"
+    return (
+        short or f"{rounded_text(value, 15)}... ({_digits(value.numerator)} digits over {_digits(value.denominator)})"
+    )
 
 
 def short_rational(value: Fraction, longest: int = MAX_RATIONAL_DIGITS) -> str:

@@ -46,12 +46,14 @@ class Coding(Protocol):
 @dataclass(frozen=True, eq=False)
 class Named:
     """A matrix (dense or sparse) with the names of its columns, its entries as they were given where doubles round
-    them, and the ``coding`` that made it of a table, where one did."""
+    them, and the ``coding`` that made it of a table, where one did. ``written`` says that the entries were text, which
+    is what the doubles show."""
 
     matrix: Any
     features: tuple[str, ...]
     given: Given | None = field(default=None, kw_only=True)
     coding: Coding | None = field(default=None, kw_only=True)
+    written: bool = field(default=False, kw_only=True)
 
     @property
     def shape(self) -> tuple[int, int]:

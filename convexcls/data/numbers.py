@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import LARGEST_EXACT_INTEGER, Array
+from convexcls.arrays import LARGEST_EXACT_INTEGER, Array, all_finite
 from convexcls.rational.numbers import exactly, nearest_double
 
 #: How the place of an entry is told.
@@ -88,19 +88,12 @@ def finite_doubles(array: NDArray[Any], name: str, where: Where = row_and_column
         return out
     with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow, a long double too
         values = array.astype(np.float64, copy=False)
-        finite = _quickly_finite(values) or np.isfinite(values).all()
+        finite = all_finite(values)
     if not finite:
         _entry(array, tuple(np.argwhere(~np.isfinite(values))[0]), name, where)
     if kind in "iu" and np.any(large := (array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)):
         _entry(array, tuple(np.argwhere(large)[0]), name, where)
     return values
-
-
-def _quickly_finite(values: Array) -> bool:
-    """Whether one pass shows that all entries are finite: a sum, or, faster for a matrix, a product with zeros."""
-    if values.ndim == 2:
-        return bool(np.isfinite(values @ np.zeros(values.shape[1])).all())
-    return bool(np.isfinite(values.sum()))
 
 
 def _entry(array: NDArray[Any], place: tuple[int, ...], name: str, where: Where) -> float:

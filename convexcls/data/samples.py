@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from convexcls.data.numbers import (
     is_missing,
     plain,
 )
+from convexcls.data.vectors import Coded
 from convexcls.wording import listed
 
 
@@ -49,6 +50,8 @@ class Data:
     exact_weights: tuple[Fraction, ...] | None = None
     #: How the samples were made of a table, where they were.
     coding: Coding | None = None
+    #: Whether the entries were text, which is what the doubles show.
+    written: bool = False
 
     @property
     def n(self) -> int:
@@ -80,13 +83,17 @@ class Data:
         """The samples in the form in which a model or a prediction takes them: with names and basis."""
         if self.expanded is not None:
             return self.expanded
-        return Named(self.matrix, self.features, given=self.exact_matrix, coding=self.coding)
+        return Named(self.matrix, self.features, given=self.exact_matrix, coding=self.coding, written=self.written)
 
     @property
     def rounded(self) -> Data:
         """The same data with every entry the double nearest to it."""
         expanded = None if self.expanded is None else replace(self.expanded, given=None)
         return replace(self, exact_matrix=None, exact_reals=None, exact_weights=None, expanded=expanded)
+
+    def alike(self, value: float) -> Array:
+        """One number for every sample."""
+        return np.full(self.n, value) if self.by_block is None else cast("Array", Coded.alike(value, self.n))
 
     @property
     def given_weights(self) -> NDArray[Any]:
@@ -212,23 +219,41 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     if n == 0:
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
-    weights = check_weights(sample_weight, n)
+    by_block = getattr(matrix, "by_block", None) is not None
+    weights: Any = Coded.alike(1.0, n) if by_block and sample_weight is None else check_weights(sample_weight, n)
     own = None if sample_weight is None else given_vector(as_vector(sample_weight, "sample_weight", n), "sample_weight")
-    coding = getattr(X, "coding", None)
+    coding, written = getattr(X, "coding", None), getattr(X, "written", False)
+    names = feature_names(X, d)
+    weights = _few(weights) if by_block else weights
     if real_target:
         numbers, reals = finite_doubles(target, "y"), given_vector(target, "y")
-        names = feature_names(X, d)
-        return Data(matrix, numbers, None, None, weights, names, None, expanded, exact, reals, own, coding)
-    classes, labels = class_numbers(target)
+        numbers = _few(numbers) if by_block else numbers
+        return Data(matrix, numbers, None, None, weights, names, None, expanded, exact, reals, own, coding, written)
+    classes, labels = _coded_classes(target) if by_block else class_numbers(target)
     check_label_count(labels, n, several)
     if isinstance(y, Labels) and set(y.names) == set(labels):
-        classes, labels = y.numbers, y.names
+        classes, labels = _few(y.numbers) if by_block else y.numbers, y.names
     coded = classes.astype(np.float64)
     signs = None
     if len(labels) == 2:
         coded = signs = 2.0 * coded - 1.0
-    names = feature_names(X, d)
-    return Data(matrix, coded, signs, labels, weights, names, classes, expanded, exact, None, own, coding)
+    return Data(matrix, coded, signs, labels, weights, names, classes, expanded, exact, None, own, coding, written)
+
+
+def _few(values: Any) -> Any:
+    """The vector as codes where few different numbers are in it: beside samples by block, what has one entry a sample
+    is what takes memory."""
+    coded = values if isinstance(values, Coded) else Coded.of(values)
+    return values if coded is None else coded
+
+
+def _coded_classes(target: NDArray[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The same as ``class_numbers``, as codes where there are few classes."""
+    coded = Coded.of(target) if target.dtype.kind in "fiub" else None
+    if coded is None:
+        classes, labels = class_numbers(target)
+        return _few(classes), labels
+    return Coded(coded.codes, np.arange(coded.values.size)), tuple(map(plain, coded.values))
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:
@@ -277,13 +302,16 @@ def class_numbers(target: NDArray[Any]) -> tuple[Indices, tuple[Any, ...]]:
     if kind in "fiub" and target.size:  # two labels are told apart without sorting
         low, high = target.min(), target.max()
         second = target == high
-        if low != high and np.all(second | (target == low)):
+        if low != high and np.count_nonzero(second) + np.count_nonzero(target == low) == target.size:
             return second.astype(np.intp), (plain(low), plain(high))
         if kind in "iu" and int(high) - int(low) < target.size:  # nor are a few numbers
             wide = target if target.dtype.itemsize == 8 else target.astype(np.int64)  # differences may not fit in less
-            places = (wide - wide.min()).astype(np.intp)
-            there = np.bincount(places) > 0
-            return (np.cumsum(there) - 1)[places], tuple(int(low) + k for k in np.flatnonzero(there).tolist())
+            places = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
+            counts = np.bincount(places)
+            named = tuple([int(low) + k for k in counts.nonzero()[0].tolist()])
+            if len(named) == counts.size:  # no number between is left out
+                return places, named
+            return ((counts > 0).cumsum() - 1)[places], named
     found, inverse = np.unique(target, return_inverse=True)
     return inverse.ravel().astype(np.intp), tuple(plain(label) for label in found)
 

@@ -97,9 +97,14 @@ def facts(s: Solution, most: int | None = MAX_ROWS_LISTED) -> Facts:
             _intercept(s),
             _support(s, most),
             _boundary(s),
-            Fact("note", _freedom(s)),
+            Fact("note", "; ".join(filter(None, [_freedom(s), *_own_notes(s)]))),
         )
     )
+
+
+def _own_notes(s: Solution) -> list[str]:
+    """What is to be said of the proof that is not known of the problem already."""
+    return [note for note in s.certificate.notes if note not in s.problem.notes]
 
 
 def numbers(s: Solution) -> Facts:

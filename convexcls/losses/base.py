@@ -105,6 +105,17 @@ class Loss(ABC):
         """How large the slopes are: the size against which what rounding leaves of them is judged."""
         return np.abs(slope)
 
+    @property
+    def slopes_end(self) -> bool:
+        """Whether slopes have an end that they may never reach: then the loss may have no minimiser."""
+        low, high = self.slopes
+        return math.isfinite(low) or math.isfinite(high)
+
+    def room(self, slope: Array) -> Array:
+        """By how much slopes may change, all those of a sample alike, before they leave the interior of their range."""
+        low, high = self.slopes
+        return np.asarray(np.minimum(slope - low, high - slope))
+
     def remaining(self, u: Array, moved: Array) -> Array:
         """When the arguments move by ``moved``, the slopes change to first order; what remains of their distance from
         the ends of their range, relative to what it was: at most 1, not above 0 where a slope would leave the range."""

@@ -85,6 +85,9 @@ class LogDet(Loss):
         both = np.where(i == j, 1.0, 1.0 if self.halved else 2.0)
         V = np.abs(self._inverses(u))
         with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(moved, float) and not self.halved:  # |dU| = moved 1 1'
+                sums = V.sum(axis=2)
+                return np.asarray((both * (moved * sums[:, i] * sums[:, j])).ravel())
             out = V @ self.matrices(np.broadcast_to(moved, u.shape)) @ V
         return np.asarray((both * out[:, i, j]).ravel())
 

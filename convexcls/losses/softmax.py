@@ -66,6 +66,11 @@ class SoftmaxMargins(Loss):
         moves = np.broadcast_to(moved, np.shape(u)).reshape(-1, self.others)
         return np.asarray((p[:, 1:] * (rest * moves + (p[:, 1:] * moves) @ others)).ravel())
 
+    def room(self, slope: Array) -> Array:
+        """Each -p_k has to stay below 0, and their sum above -1."""
+        own = (1.0 + slope.reshape(-1, self.others).sum(axis=1)) / self.others
+        return np.minimum(-slope, np.repeat(own, self.others))
+
     def remaining(self, u: Array, moved: Array) -> Array:
         """The derivative of p_k is p_k times how much faster its score grows than the average."""
         p, growth = self.probabilities(u), self._exponents(moved)

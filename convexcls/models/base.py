@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.data import Data
+from convexcls.data import Data, as_decimals
+from convexcls.data.decimals import shortest_decimal
 from convexcls.data.numbers import LEAST_NORMAL
 from convexcls.models.scorers import LinearScorer, Scorer
 from convexcls.pickling import frozen
@@ -18,6 +19,9 @@ from convexcls.problem.as_classifier import Values
 from convexcls.rational.numbers import exactly, remembered_number
 from convexcls.rows import ConstantRows, Rows, as_rows
 from convexcls.wording import did_you_mean
+
+#: More entries are not taken as decimals, one by one.
+MAX_DECIMALS = 1_000_000
 
 
 class KindError(ValueError):
@@ -75,6 +79,19 @@ class Model(Problem):
             arguments["sample_weight"] = self.data.given_weights[rows]
         declare: Any = type(self)
         return declare(self.data.samples.take(rows), self.data.given[rows], **arguments)
+
+    def as_written(self) -> Self | None:
+        """The same model on samples that are the decimals which a file has; None where no file has others than the
+        doubles, or it has too many to be taken one by one."""
+        data = self.data
+        if not data.written or data.exact_matrix is not None or data.n * data.d > MAX_DECIMALS:
+            return None
+        arguments = self.declared_with()
+        if data.weighted:
+            arguments["sample_weight"] = data.given_weights
+        reals = None if data.labels is not None else np.array([shortest_decimal(t) for t in data.target.tolist()])
+        declare: Any = type(self)
+        return declare(as_decimals(data.samples), data.given if reals is None else reals, **arguments)
 
     def holding_out(self, rows: Any) -> tuple[Self, Any]:
         """The same model on all samples but these, and these in the form in which its solution takes them."""

@@ -18,11 +18,11 @@ from typing import Any, cast
 import numpy as np
 
 from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, least_squares
-from convexcls.data import Named
+from convexcls.data import Named, as_decimals
 from convexcls.models.base import Model, sample_rows
 from convexcls.problem import Problem, Term
-from convexcls.rows import ConstantRows, JoinedRows, Rows
-from convexcls.rows.column_basis import NO_PART, ColumnBasis
+from convexcls.rows import ConstantRows, JoinedRows, Rows, as_rows
+from convexcls.rows.column_basis import NO_PART, ColumnBasis, rank_as_given
 from convexcls.wording import listed, shorten
 
 #: Coefficients within reach are at least so many times the largest of the solution.
@@ -79,12 +79,7 @@ def dependence(problem: Problem) -> Dependence | None:
     penalised = any(v in problem.P for v in _coefficients(problem)) or problem.parameters.get("l1")
     if penalised or data.n * data.d > MAX_ENTRIES:
         return None
-    rows: Rows = sample_rows(data)
-    if problem.parameters.get(INTERCEPT, True):  # a discriminant's columns are centred: as good as an intercept
-        rows = JoinedRows(
-            data.n, data.d + 1, [(slice(0, data.d), rows), (slice(data.d, data.d + 1), ConstantRows(data.n))]
-        )
-    basis = ColumnBasis.of([rows])
+    basis = ColumnBasis.of([_with_intercept(problem, sample_rows(data))])
     if basis is None or not basis.others.size or basis.is_exact:
         return None
     null = np.zeros((data.d + 1, basis.others.size))
@@ -125,8 +120,8 @@ def without(model: Model, found: Dependence) -> Model:
         arguments["sample_weight"] = data.weights
     given = None if data.exact_matrix is None else data.exact_matrix.columns(found.kept)
     names = tuple(data.features[j] for j in found.kept)
-    declare: Any = type(model)
     coding = None if data.coding is None or data.expanded is not None else data.coding.without(found.left_out)
+    declare = cast(Any, type(model))
     matrix = data.matrix[:, found.kept] if data.by_block is None else data.matrix.select_columns(found.kept)
     fewer = declare(Named(matrix, names, given=given, coding=coding), data.given, **arguments)
     left_out = listed(map(shorten, found.left_out), MAX_TOLD, " and {} more")
@@ -134,19 +129,47 @@ def without(model: Model, found: Dependence) -> Model:
     return cast(Model, fewer)
 
 
+def is_exact_as_decimals(model: Model, found: Dependence) -> bool:
+    """Whether the columns depend on each other exactly once the entries are the decimals that they show."""
+    data = model.data
+    if data.exact_matrix is not None or data.expanded is not None or data.by_block is not None:
+        return False
+    rows = _with_intercept(model, as_rows(data.matrix, as_decimals(Named(data.matrix, data.features)).given))
+    involved = np.flatnonzero(np.any(found.null, axis=1))
+    rank = rank_as_given([rows.select_columns(involved)])
+    return rank is not None and rank <= involved.size - found.others.size
+
+
+def _with_intercept(model: Model, rows: Rows) -> Rows:
+    """The columns of the samples and, where there is one, that of the intercept; a discriminant's columns are centred,
+    which is as good."""
+    if not model.parameters.get(INTERCEPT, True):
+        return rows
+    n, d = rows.shape
+    return JoinedRows(n, d + 1, [(slice(0, d), rows), (slice(d, d + 1), ConstantRows(n))])
+
+
 def lifted(model: Model, fewer: Problem, x: Array, found: Dependence) -> Array:
     """A point of the model without the dependent columns as one of all columns, with the shortest coefficients."""
-    out, values = np.zeros(model.size), fewer.split(x)
-    flat = found.null[:-1]
-    moved: Array = np.zeros(0)
+    out = np.zeros(model.size)
+    for v, values in fewer.split(x).items():
+        own = out[model.layout[v]]
+        if v in _coefficients(model):
+            own.reshape(-1, len(found.null) - 1)[:, found.kept] = values.reshape(-1, found.kept.size)
+        else:
+            own[:] = values
+    return shortened(model, out, found)
+
+
+def shortened(model: Model, x: Array, found: Dependence) -> Array:
+    """The point with the shortest coefficients that has the same scores, up to rounding."""
+    out, flat = np.array(x), found.null[:-1]
     for v in _coefficients(model):
-        own = np.zeros((model.variable(v).size // len(flat), len(flat)))
-        own[:, found.kept] = values[v].reshape(len(own), -1)
+        own = out[model.layout[v]].reshape(-1, len(flat))
         steps = least_squares(flat, -own.T)
-        out[model.layout[v]] = (own.T + flat @ steps).T.ravel()
-        moved = found.null[-1] @ steps
-    for v in (u.name for u in model.variables if u.name not in _coefficients(model)):
-        out[model.layout[v]] = values[v] + (moved if v == INTERCEPT else 0.0)
+        out[model.layout[v]] = (own + (flat @ steps).T).ravel()
+        if INTERCEPT in model.layout:
+            out[model.layout[INTERCEPT]] += found.null[-1] @ steps
     return out
 
 

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.linalg.lapack import dgeqp3
 
-from convexcls.arrays import UNIT_ROUNDOFF, Array
+from convexcls.arrays import UNIT_ROUNDOFF, Array, all_finite
 from convexcls.data import DataError, check_data
 from convexcls.models.base import Model, check_choice, sample_rows
 from convexcls.models.scorers import NearestScorer, Scorer
@@ -20,6 +21,7 @@ from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, triangu
 from convexcls.rows.rounded import RoundedRows, exact_sum
 
 Cut = Literal["fewest-errors", "midpoint", "equal-densities"]
+CUTS: tuple[Cut, ...] = get_args(Cut)
 #: Means that differ by less, relative to the spread of their column, may be equal.
 ROUNDED_MEAN = 16 * UNIT_ROUNDOFF
 
@@ -58,7 +60,7 @@ class FisherLDA(Model):
     chosen: tuple[int, ...]
 
     def __init__(self, X: Any, y: Any, *, cut: Cut = "fewest-errors") -> None:
-        check_choice("cut", cut, get_args(Cut))
+        check_choice("cut", cut, CUTS)
         data = check_data(X, y, several=True)
         classes, labels = data.grouping
         count = len(labels)
@@ -189,13 +191,11 @@ def _direction(k: int, centred: CentredRows, differences: Rows, count: int) -> t
 
 def _independent(differences: Array) -> tuple[int, ...]:
     """Classes whose means differ from the first in independent ways: the others add no direction."""
-    from scipy.linalg import qr
-
     size = np.abs(differences).max(axis=0)
-    R, order = qr((differences / np.where(size > 0, size, 1.0)).T, mode="r", pivoting=True)
-    diagonal = np.abs(np.diag(R))
+    R, order = dgeqp3((differences / np.where(size > 0, size, 1.0)).T)[:2]
+    diagonal = np.abs(R.diagonal())
     rank = max(int((diagonal > 1e-12 * diagonal.max(initial=0.0)).sum()), 1)
-    return tuple(sorted(int(k) for k in order[:rank]))
+    return tuple(sorted((order[:rank] - 1).tolist()))
 
 
 def _differences(centred: CentredRows) -> Array:
@@ -236,9 +236,11 @@ def _single_feature_objective(centred: CentredRows, differences: Array) -> float
     scatter = abs(centred).T @ np.ones(centred.shape[0])  # sums of absolute deviations; the squares are close enough
     squares, apart = scatter * centred.column_max(), differences**2
     varies = (squares > 1e-20 * apart) & (apart > 0)
-    if not np.all(varies.any(axis=1)):
-        return 0.0
-    return float(np.min(0.5 * np.broadcast_to(squares, apart.shape)[varies] / apart[varies]))
+    with np.errstate(all="ignore"):
+        least = np.where(varies, squares / apart, np.inf).min(axis=1)
+    if all_finite(least):
+        return 0.5 * float(least.min())
+    return float("inf") if varies.any(axis=1).all() else 0.0  # squares that overflow, or nothing varies
 
 
 # ---- the discriminant directions ------------------------------------------------------------------------------------

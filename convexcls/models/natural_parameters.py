@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 
-from convexcls.arrays import Array, Mask
+from convexcls.arrays import Array, Indices, inverse_root
 from convexcls.data import Data, DataError
 from convexcls.engines import tree_sum
 from convexcls.losses import LogDet
@@ -32,8 +31,6 @@ SMALL_DENOMINATORS = (1.0, 2.0, 3.0, 4.0, 6.0, 12.0)
 NEARLY_ZERO = 1e-9
 #: A condition of the scatter, and a ratio of all scatter to that within classes, that rounding does not reach.
 MAX_CLEAR_CONDITION = 1e6
-#: Pivots of a matrix with diagonal one that rounding is far from.
-LARGE_PIVOT = 1e-2
 
 
 class NaturalParameters:
@@ -88,22 +85,16 @@ class NaturalParameters:
         self.variables, self.costs, self.cost_labels = [], {}, {}
         matrix = rf"\begin{{pmatrix}} {symbols['precision']} & -{symbols['natural_mean']} \\ "
         matrix += rf"-{symbols['natural_mean']}^{{\top}} & {symbols['corner']} \end{{pmatrix}}"
-        for block, (sign, chosen) in self._parts().items():
-            name, size = block + self.suffix, int(chosen.sum())
-            self.variables.append(Variable(name, size, symbols[block]))
-            entries[name] = PickedRows(np.full(size, sign), np.flatnonzero(chosen), i.size).T
+        for block, (sign, places, rows) in _blocks(d, K).items():
+            name = block + self.suffix
+            self.variables.append(Variable(name, places.size, symbols[block]))
+            entries[name] = rows
             labels[name] = Label("", rf"\Pi_{{{symbols[block]}}}", sign, matrix if block == "precision" else " ")
-            self.costs[name] = sign * costs[chosen]
+            self.costs[name] = sign * costs[places]
             self.cost_labels[name] = Label("", "", sign, written[block])
         self.term = Term(
             f"determinant{self.suffix}", entries, f"Z{mark}", "vector", labels, LogDet(d + K), weights=self.divisor / 2
         )
-
-    def _parts(self) -> dict[str, tuple[float, Mask]]:
-        """The blocks of the lower triangle of Omega: the sign of each, and its entries."""
-        i, j = lower_triangle(self.d + self.K)
-        mean = (i >= self.d) & (j < self.d)
-        return {"precision": (1.0, i < self.d), "natural_mean": (-1.0, mean), "corner": (1.0, j >= self.d)}
 
     def precision(self, values: Values) -> Array:
         return np.asarray(LogDet(self.d).matrices(values[f"precision{self.suffix}"])[0])
@@ -139,7 +130,7 @@ class NaturalParameters:
     def is_clearly_regular(self) -> bool:
         """Whether the scatter within classes is regular by far more than rounding, of which that between may bring
         some."""
-        if self._has_large_pivots:
+        if self._has_fair_condition:
             return True
         d, columns = self.d, self.columns
         if columns is None or columns.others.size or columns.condition > MAX_CLEAR_CONDITION:
@@ -148,19 +139,14 @@ class NaturalParameters:
         return bool(np.all(within * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()))
 
     @property
-    def _has_large_pivots(self) -> bool:
-        """Whether norms of a triangular factor show it: with S = LL' of diagonal one, the condition number of S is at
-        most d ‖L^-1‖^2."""
+    def _has_fair_condition(self) -> bool:
+        """Whether norms of a triangular factor show it."""
         d, across = self.d, self.moments[: self.d, self.d :]
         within = self.moments[:d, :d] - across / self.counts @ across.T
         with np.errstate(all="ignore"):
-            size = np.sqrt(within.diagonal())
-            lower, info = dpotrf(within / size / size[:, None], lower=1)
-        if info != 0 or not lower.diagonal().min() > LARGE_PIVOT:
-            return False
-        inverse = dtrtri(lower, lower=1)[0].ravel()
-        varies = bool((size**2 * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()).all())
-        return varies and d * float(inverse @ inverse) <= MAX_CLEAR_CONDITION
+            condition = inverse_root(within)[1]
+        varies = within.diagonal() * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()
+        return condition <= MAX_CLEAR_CONDITION and bool(varies.all())
 
     def constant_combination(self) -> Array | None:
         """v with z_i'v = 0 for all samples, found and checked in exact arithmetic; None where there is none, or where
@@ -243,7 +229,29 @@ class NaturalParameters:
     def outer_square(self, v: Array) -> dict[str, Array]:
         """v v' as a step of the variables."""
         square = np.outer(v, v)[lower_triangle(self.d + self.K)]
-        return {block + self.suffix: sign * square[chosen] for block, (sign, chosen) in self._parts().items()}
+        return {
+            name + self.suffix: sign * square[places] for name, (sign, places, _) in _blocks(self.d, self.K).items()
+        }
+
+
+class _Part(NamedTuple):
+    """A block of the lower triangle of Omega: its sign, its places in the triangle, and the rows that put it there."""
+
+    sign: float
+    places: Indices
+    rows: Rows
+
+
+@lru_cache(maxsize=4)
+def _blocks(d: int, K: int) -> dict[str, _Part]:
+    """The blocks of Omega, of d features and K classes."""
+    i, j = lower_triangle(d + K)
+    chosen = {"precision": (1.0, i < d), "natural_mean": (-1.0, (i >= d) & (j < d)), "corner": (1.0, j >= d)}
+    out = {}
+    for name, (sign, there) in chosen.items():
+        places = np.flatnonzero(there)
+        out[name] = _Part(sign, places, PickedRows(np.full(places.size, sign), places, i.size).T)
+    return out
 
 
 def _moments_of(samples: Rows, centre: Array, indicators: Array, weights: Array) -> Array:

@@ -56,9 +56,9 @@ def risk_blocks(
     target, of the residuals u_i = f(x_i) - t_i: keyword arguments for ``Model``, with the variables of f and the
     slack, if there is one."""
     if target is None:
-        u = _Arguments(*margin_rows(data, intercept), np.zeros(data.n))
+        u = _Arguments(*margin_rows(data, intercept), data.alike(0.0))
     else:
-        u = _Arguments(*score_rows(data, intercept), -target, "t_i")
+        u = _Arguments(*score_rows(data, intercept), _negative(target), "t_i")
     scores = score_variables(data, intercept)
     if not loss.smooth:
         blocks = _slack_blocks(loss, u, weights, name, symbol, unit)
@@ -89,8 +89,18 @@ def _multiple(rows: Rows, factor: float) -> Rows:
     return as_rows(cells.astype(float), GivenCells(cells))
 
 
+def _negative(target: NDArray[Any]) -> NDArray[Any]:
+    """-target, of which no other copy is made."""
+    out = -target
+    if isinstance(out, np.ndarray):
+        out.setflags(write=False)
+    return out
+
+
 def _line(a: float, b: float, offset: NDArray[Any]) -> NDArray[Any]:
     """``a offset + b``, without rounding where any of them is rational."""
+    if type(a) is float and a == 1.0 and b == 0.0:
+        return offset
     if offset.dtype == object or isinstance(a, GivenNumber) or isinstance(b, GivenNumber):
         return np.array([Fraction(a) * Fraction(value) + Fraction(b) for value in offset.tolist()], dtype=object)
     return a * offset + b
@@ -100,8 +110,11 @@ def _unit(term: Term) -> float:
     """What counts as one: a fraction of the objective at x = 0, none where that overflows."""
     alike = term.offset.size and np.all(term.offset == term.offset[0])
     with np.errstate(over="ignore"):
-        values = term.loss.value(term.offset[: term.loss.width] if alike else term.offset)
-        unit = UNIT_SHARE * float(np.sum(term.weights * values))
+        if alike:
+            total = float(np.sum(term.weights * term.loss.value(term.offset[: term.loss.width])))
+        else:
+            total = sum(float(np.sum(weights * term.loss.value(offset))) for weights, offset in term.parts())
+        unit = UNIT_SHARE * total
     return unit if np.isfinite(unit) else 0.0
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, all_finite
 from convexcls.caching import cached_property
+from convexcls.data import Coded, is_coded
 from convexcls.data.numbers import given_vector
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
@@ -23,6 +25,8 @@ from convexcls.rows import Rows, as_rows, block_gram
 Kind = Literal["samples", "margins", "vector", "scalar"]
 #: The kinds that have entries for every sample.
 BY_SAMPLE = ("samples", "margins")
+#: So many samples are looked at at a time, where they are read by block.
+PART = 2**13
 
 
 class ProblemError(ValueError):
@@ -104,20 +108,26 @@ class Variable:
 
 
 def frozen_vector(values: Any, size: int, name: str) -> Array:
-    """A read-only copy of a vector of that size, from one number or as many as there are entries."""
-    array = np.array(values, dtype=float)
-    if array.ndim > 1 or array.size not in (1, size):
-        raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
-    if not np.isfinite(array).all():
-        raise ProblemError(f"{name} holds a number that is not finite")
-    out = np.full(size, array) if array.ndim == 0 or array.size != size else array
+    """A read-only copy of a vector of that size, from one number or as many as there are entries; codes themselves."""
+    if isinstance(values, Coded) and values.size == size and np.isfinite(values).all():
+        return cast("Array", values.astype(np.float64))
+    if type(values) is float and math.isfinite(values):
+        out = np.full(size, values)
+    else:
+        mine = isinstance(values, np.ndarray) and not values.flags.writeable and values.base is None
+        array = np.asarray(values, dtype=float) if mine else np.array(values, dtype=float)
+        if array.ndim > 1 or array.size not in (1, size):
+            raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
+        if not all_finite(array):
+            raise ProblemError(f"{name} holds a number that is not finite")
+        out = np.full(size, array) if array.ndim == 0 or array.size != size else array
     out.setflags(write=False)
     return out
 
 
 def as_given(values: Any, size: int, name: str) -> tuple[Fraction, ...] | None:
     """One number for each of ``size`` entries as it was given; None where the doubles are exact."""
-    if type(values) is float or (isinstance(values, np.ndarray) and values.dtype != object):
+    if type(values) is float or (isinstance(values, np.ndarray | Coded) and values.dtype != object):
         return None
     if isinstance(values, (float, int, Fraction, Decimal)):
         exact = exactly(values)
@@ -132,7 +142,7 @@ def frozen_rows(entries: Mapping[str, Any], name: str) -> Mapping[str, Rows]:
     if len(heights := {r.shape[0] for r in rows.values()}) > 1:
         raise ProblemError(f"block {name!r} has entries of different heights: {sorted(heights)}")
     for variable, r in rows.items():
-        if not np.isfinite(r.column_max()).all():
+        if not all_finite(r.column_max()):
             raise ProblemError(f"block {name!r} has a coefficient of {variable!r} that is not finite")
     return frozen(rows)
 
@@ -155,6 +165,8 @@ class Block:
 
     def _freeze(self, field_name: str, size: int | None = None) -> None:
         values, size = getattr(self, field_name), self.size if size is None else size
+        if type(values) is float and self.is_by_block:
+            values = Coded.alike(values, size)
         name = f"the {field_name} of block {self.name!r}"
         vector = frozen_vector(values, size, name)
         if (exact := as_given(values, size, name)) is not None:
@@ -173,6 +185,15 @@ class Block:
         if exact is not None:
             return [exact[i] for i in chosen.tolist()]
         return [Fraction(value) for value in values[chosen].tolist()]
+
+    @property
+    def is_by_block(self) -> bool:
+        """Whether some of the rows are read by block."""
+        return any(rows.read_by_block() for rows in self.entries.values())
+
+    def alike(self, value: Any) -> Any:
+        """A vector with one value for every row."""
+        return Coded.alike(value, self.size) if self.is_by_block else np.full(self.size, value)
 
     @property
     def size(self) -> int:
@@ -229,19 +250,44 @@ class Term(Block):
         """Whether the term is quadratic."""
         return isinstance(self.loss, HalfSquare)
 
+    def parts(self) -> Iterator[tuple[Array, Array]]:
+        """Weights and offsets, of samples by block a part at a time: what is worked out of them is never all there."""
+        n, width = self.weights.size, self.loss.width
+        if not self.is_by_block or is_coded(self.offset):
+            yield self.weights, self.offset
+            return
+        for start in range(0, n, PART):
+            yield self.weights[start : start + PART], self.offset[start * width : (start + PART) * width]
+
     @cached_property
     def row_weights(self) -> Array:
         """The weight of each row: that of its block."""
         return self.weights if self.loss.width == 1 else np.repeat(self.weights, self.loss.width)
 
     @cached_property
+    def all_count(self) -> bool:
+        """Whether all rows have a weight."""
+        return bool(np.all(self.weights > 0))
+
+    @cached_property
     def counted(self) -> Indices:
         """The rows that have a weight."""
         return np.flatnonzero(self.row_weights > 0)
 
+    @property
+    def count(self) -> int:
+        """How many samples have a weight."""
+        return self.weights.size if self.all_count else int(np.count_nonzero(self.weights > 0))
+
+    def counted_samples(self, every: int) -> Indices:
+        """Every so many of the samples that have a weight."""
+        return np.arange(0, self.weights.size, every) if self.all_count else np.flatnonzero(self.weights > 0)[::every]
+
     def value(self, u: Array) -> float:
         """The weighted sum of the losses at the arguments u, without those that have no weight."""
-        if self.counted.size == u.size:
+        if is_coded(u) and self.loss.width == 1:
+            return float(self.weights @ cast("Any", u).each(self.loss.value))
+        if self.all_count:
             return float(self.weights @ self.loss.value(u))
         counts = self.weights > 0
         return float(self.weights[counts] @ self.loss.value(u[self.counted]))

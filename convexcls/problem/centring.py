@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.data import same_vector
 from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.shifts import at_shift, balanced, far_columns, fitted, moved
 from convexcls.rational.numbers import to_double
@@ -203,7 +204,7 @@ def _without(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], look: bool 
     """``rows`` with the samples X inside them changed, where ``ones`` are the same rows with a column of ones in their
     place; None where they are not. With ``look`` nothing is worked out."""
     (left, core, right), (other_left, other, other_right) = rows.factors(), ones.factors()
-    same = left is other_left or (left is not None and other_left is not None and np.array_equal(left, other_left))
+    same = left is other_left or (left is not None and other_left is not None and same_vector(left, other_left))
     if not same or right is not None or other_right is not None:
         return None
     inner = _without_factors(core, other, change, look)

@@ -8,7 +8,7 @@ of two is exact, so the answer mapped back is the answer. The check runs on the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,6 +100,8 @@ def equilibrate(problem: Problem) -> Scaled:
 
 def _exponents(sizes: Array) -> Exponents:
     """The power of two nearest to each size, 0 where the size is comfortable (or none)."""
+    if _near_one(sizes):
+        return np.zeros(sizes.shape, dtype=np.int64)
     known = np.isfinite(sizes) & (sizes > 0)
     e = np.rint(np.log2(np.where(known, sizes, 1.0))).astype(np.int64)
     return np.where(np.abs(e) <= MAX_UNSCALED_EXPONENT, 0, e)
@@ -128,13 +130,13 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]] | None:
     ‖coef‖ is without a loss beside it, they keep their proportions. Then variables and blocks against each other:
     least squares on the logarithms of their largest entries (Curtis and Reid 1972).
     """
+    if not problem.norm_bounds and _is_balanced(problem):
+        return None
     scalable = _scalable(problem)
     blocks = [*scalable, *(t for t in problem.terms if not t.is_half_square)]
     reaches = {block.name: problem.rows(block).column_max() for block in blocks}
     for bound in problem.norm_bounds:
         reaches[bound.name] = np.maximum(reaches[bound.name], problem.bound_rows(bound).column_max())
-    if _all_near_one(reaches.values()):
-        return None
     largest = np.zeros(problem.size)
     for reach in reaches.values():
         np.maximum(largest, reach, out=largest)
@@ -145,9 +147,24 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]] | None:
     return _balance_blocks(problem, reaches, columns, [block.name for block in scalable])
 
 
-def _all_near_one(sizes: Iterable[Array]) -> bool:
-    """Whether all entries but zeros are near one as they are: then neither columns nor blocks are moved."""
-    return all(((size < NEAR_ONE) & ((size > 1.0 / NEAR_ONE) | (size == 0.0))).all() for size in sizes)
+def _is_balanced(problem: Problem) -> bool:
+    """Whether the largest entry of each column, and of each variable in each block, is near one or 0 as it is: then
+    neither columns nor blocks are moved."""
+    largest: dict[str, Array] = {}
+    for block in problem.blocks:
+        for v, rows in block.entries.items():
+            reach = rows.column_max()
+            if not _near_one(np.maximum.reduce(reach, initial=0.0, keepdims=True)):
+                return False
+            largest[v] = reach if v not in largest else np.maximum(largest[v], reach)
+    return all(_near_one(reach) for reach in largest.values())
+
+
+def _near_one(sizes: Array) -> bool:
+    """Whether all sizes but zeros are."""
+    if sizes.min(initial=1.0) > 1.0 / NEAR_ONE:  # as mostly: no size is 0
+        return bool(sizes.max(initial=1.0) < NEAR_ONE)
+    return bool(((sizes < NEAR_ONE) & ((sizes > 1.0 / NEAR_ONE) | (sizes == 0.0))).all())
 
 
 def _balance_blocks(

@@ -41,11 +41,13 @@ def far_columns(rows: Rows) -> Array | None:
     if rows.by_block is not None:
         return _middles(rows.extent)
     if issparse(matrix):
+        if matrix.format == "csr" and not _in_first_rows(matrix).any():  # as of most data: no column is full
+            return None
         far = np.flatnonzero(rows.entry_counts()[1] == n)
         columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
     else:
-        first = matrix[:FIRST_ROWS]
-        low, high = first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)
+        first = np.ascontiguousarray(matrix[:FIRST_ROWS].T)
+        low, high = first.min(axis=1, initial=np.inf), first.max(axis=1, initial=-np.inf)
         if ((low <= 0.0) & (high >= 0.0)).all():  # as of most data: all have 0 between their values
             return None
         far = np.flatnonzero(_is_far(low, high))
@@ -55,6 +57,12 @@ def far_columns(rows: Rows) -> Array | None:
     out = np.zeros(rows.shape[1])
     out[far] = _middle(columns.min(axis=0), columns.max(axis=0))
     return out if np.any(out) else None
+
+
+def _in_first_rows(matrix: Any) -> Any:
+    """Whether a column of a sparse matrix has an entry in each of the first rows."""
+    first = min(FIRST_ROWS, matrix.shape[0])
+    return np.bincount(matrix.indices[: matrix.indptr[first]], minlength=matrix.shape[1]) == first
 
 
 def _middles(extent: Extent | None) -> Array | None:

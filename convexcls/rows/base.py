@@ -53,16 +53,22 @@ Visit = Callable[[slice, Array], Array]
 class Travelling:
     """A visit that may be made where the rows are: ``function(u, *own[block])``, pure and picklable, returns z and what
     else it found, of which ``take(block, found)`` is told here. ``own`` are arrays with one entry a row.
-    ``curved(found, *own[block])``, if there is one, gives the weights of the Gram matrix that is wanted there."""
+    ``curved(found, *own[block])``, if there is one, gives the weights of the Gram matrix that is wanted there; ``take``
+    is told ``brief(found)`` where there is that: then nothing else of it travels."""
 
     def __init__(
-        self, function: Any, own: tuple[NDArray[Any], ...], take: Callable[[slice, Any], None], curved: Any = None
+        self,
+        function: Any,
+        own: tuple[NDArray[Any], ...],
+        take: Callable[[slice, Any], None],
+        curved: Any = None,
+        brief: Any = None,
     ) -> None:
-        self.function, self.own, self.take, self.curved = function, own, take, curved
+        self.function, self.own, self.take, self.curved, self.brief = function, own, take, curved, brief
 
     def __call__(self, block: slice, u: Array) -> Array:
         z, found = self.function(u, *[a[block] for a in self.own])
-        self.take(block, found)
+        self.take(block, found if self.brief is None else self.brief(found))
         return np.asarray(z)
 
 
@@ -72,6 +78,16 @@ class Factors(NamedTuple):
     left: Array | None
     core: Rows
     right: Array | None
+
+
+class NearestPriced(NamedTuple):
+    """Some rows with the largest R x - side: which, in rising order, what it is of each, the largest of all, and how
+    many are above a limit."""
+
+    places: Indices
+    excess: Array
+    largest: float
+    above: int
 
 
 class Rows(ABC):
@@ -243,6 +259,29 @@ class Rows(ABC):
         largest: to ask for these afterwards is no other reading."""
         return self @ x - side
 
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        """The rows of a block, with ``samples`` in place of those that are read by block; None where these rows cannot
+        be made of them."""
+        return None if self.read_by_block() else self[block]
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        """The rows inside these that are read by block, as often as they stand there."""
+        return [] if self.by_block is None else [self.by_block]
+
+    def each_block(self, task: Callable[..., Any], *own: Array, common: tuple[Any, ...] = ()) -> Iterator[Any] | None:
+        """``task(rows, *own, *common)`` of these rows over each of the blocks that they are read by, worked out where
+        that is, in one reading; ``own`` have as many entries for each sample as they have in all. None where these rows
+        are not made of blocks, or not in a way in which they can be put together again elsewhere."""
+        inside = self.read_by_block()
+        if not inside or any(rows is not inside[0] for rows in inside):
+            return None
+        return inside[0].each_of(self, task, own, common)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced | None:
+        """What ``priced`` gives of so many rows in which it is largest, in one reading of rows that are read by block,
+        so that no vector is made; None of others."""
+        return None
+
     def in_blocks(self) -> Iterator[tuple[slice, Any]]:
         """The rows of each block and their entries, dense or sparse, in memory that the next block may take again."""
         for block in self.own_blocks():
@@ -391,3 +430,15 @@ def column_by_column(right: Array, values: Array) -> Array:
 def rows_selected(n: int, index: Any) -> int:
     """How many of n rows an index selects."""
     return int(np.empty(n, dtype=bool)[index].size)
+
+
+def row_numbers(index: Any, n: int) -> Indices:
+    """The numbers of the rows that an index selects of n."""
+    if isinstance(index, slice):
+        return np.arange(*index.indices(n))
+    numbers = np.atleast_1d(index)
+    if numbers.dtype.kind == "b" or numbers.size > n:
+        return np.arange(n)[index]
+    if numbers.size and not -n <= numbers.min() <= numbers.max() < n:
+        raise IndexError(f"a row is out of range: there are {n}")
+    return np.where(numbers < 0, numbers + n, numbers).astype(np.intp)

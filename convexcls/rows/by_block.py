@@ -20,7 +20,7 @@ from convexcls.caching import cached_property
 from convexcls.data import DataError
 from convexcls.engines import Engine, Piece, tree_sum
 from convexcls.engines.base import tree_depth
-from convexcls.rows.base import Counts, Rows, Travelling, Visit, as_rows
+from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, as_rows, row_numbers
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import additions, row_blocks
 from convexcls.wording import bytes_in_words
@@ -133,6 +133,27 @@ class RowsByBlock(Rows):
         found = self._asked(task, range(len(self.pieces)), common, lambda k: (int(self.ends[k]), *self._cut(own, k)))
         return found if self.watch is None else self._watched(found)
 
+    def each_of(self, whole: Rows, task: Callable[..., Any], own: tuple[Array, ...], common: tuple[Any, ...]) -> Any:
+        """``task`` of the ``whole`` rows, which are made of these, over each block; see ``Rows.each_block``."""
+        n = max(self.shape[0], 1)
+
+        def cut(place: int, size: int) -> slice:
+            width = size // n  # a sample may have several rows
+            return slice(int(self.ends[place]) * width, int(self.ends[place + 1]) * width)
+
+        def parts(place: int) -> tuple[Any, ...]:
+            made = whole.of_block(cut(place, whole.shape[0]), _Elsewhere(self.sizes[place], self.shape[1]))
+            return made, tuple(a[cut(place, len(a))] for a in own)
+
+        if not self.sizes or whole.of_block(cut(0, whole.shape[0]), _Elsewhere(self.sizes[0], self.shape[1])) is None:
+            return None
+        self.passes += 1
+        found = self._asked(partial(_over_block, task), range(len(self.pieces)), common, parts)
+        return found if self.watch is None else self._watched(found)
+
+    def of_block(self, block: slice, samples: Rows) -> Rows:
+        return samples
+
     def _watched(self, found: Iterator[Any]) -> Iterator[Any]:
         for k, part in enumerate(found):
             if self.watch is not None:
@@ -207,7 +228,7 @@ class RowsByBlock(Rows):
     def sweep_and_more(self, x: Array, visit: Travelling, gram: Any = None) -> tuple[Array, Array]:
         """A sweep and, in the same reading, ``gram(rows, weights)`` by the weights that the visit gives."""
         parts: list[Array] = []
-        found = self.each(_swept, *visit.own, common=(visit.function, visit.curved, gram, x))
+        found = self.each(_swept, *visit.own, common=(visit.function, visit.curved, visit.brief, gram, x))
 
         def grams() -> Iterator[Array]:
             for rows, (part, kept, gram) in zip(self.own_blocks(), found, strict=True):
@@ -248,10 +269,31 @@ class RowsByBlock(Rows):
             self._near = np.concatenate(places), _one_above_the_other(entries)
         return out
 
+    def nearest_among(self, x: Array, side: Array, most: int, limit: float, left: Array) -> NearestPriced:
+        """The same of so many rows in which it is largest, chosen as the blocks come; the others are forgotten."""
+        share = SHARE_OF_PRICED * most / max(self.shape[0], 1)
+        places, excess = np.empty(0, dtype=np.intp), np.empty(0)
+        near, entries, largest, above = [], [], -np.inf, 0
+        asked = self.each(_nearest_priced, left, side, common=(x, share, most, limit))
+        for rows, found in zip(self.own_blocks(), asked, strict=True):
+            brought, some, some_places, some_excess, highest, count = found
+            near.append(brought + rows.start)
+            entries.append(some)
+            places = np.concatenate([places, some_places + rows.start])
+            excess = np.concatenate([excess, some_excess])
+            kept = _highest(excess, most)
+            places, excess = places[kept], excess[kept]
+            largest, above = max(largest, highest), above + count
+        if near:
+            self._near = np.concatenate(near), _one_above_the_other(entries)
+        return NearestPriced(places, excess, largest, above)
+
     # ---- some of the rows -----------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Rows:
-        chosen = np.arange(self.shape[0])[index]
+        if isinstance(index, slice) and index.indices(self.shape[0]) == (0, self.shape[0], 1):
+            return self
+        chosen = row_numbers(index, self.shape[0])
         if chosen.size == self.shape[0] and np.array_equal(chosen, np.arange(self.shape[0])):
             return self
         if chosen.size * self.shape[1] > MAX_GATHERED_ENTRIES and not self._is_one_block(chosen):
@@ -373,6 +415,31 @@ class RowsByBlock(Rows):
         return self._entries is not None
 
 
+class _Elsewhere(Rows):
+    """Stands in for the samples of a block, which are where the block is."""
+
+    def __init__(self, size: int, width: int) -> None:
+        self.shape = (size, width)
+
+    def of_block(self, block: slice, samples: Rows) -> Rows:
+        return samples
+
+    def read_by_block(self) -> list[Any]:
+        return [self]
+
+    def __matmul__(self, v: Array) -> Array:
+        raise NotImplementedError
+
+    def transposed_matmul(self, u: Array) -> Array:
+        raise NotImplementedError
+
+    def gram(self, weights: Array) -> Array:
+        raise NotImplementedError
+
+    def __getitem__(self, index: Any) -> Rows:
+        raise NotImplementedError
+
+
 # ---- what is carried out for a block -----------------------------------------------------------------------------
 
 
@@ -382,26 +449,48 @@ def _carried_out(task: str | Callable[..., Any], view: View | None, block: Any, 
     return getattr(rows, task)(*arguments) if isinstance(task, str) else task(rows, *arguments)
 
 
+def _over_block(task: Callable[..., Any], samples: Rows, *arguments: Any) -> Any:
+    *common, whole, own = arguments
+    return task(whole.of_block(slice(0, whole.shape[0]), samples), *own, *common)
+
+
 def _one_after_the_other(first: View, second: View, rows: Rows) -> Rows:
     return second(first(rows))
 
 
 def _swept(
-    rows: Rows, function: Any, curved: Any, gram: Any, x: Array, *own: Array
+    rows: Rows, function: Any, curved: Any, brief: Any, gram: Any, x: Array, *own: Array
 ) -> tuple[Array, list[tuple[slice, Any]], Array | float]:
     kept: list[tuple[slice, Any]] = []
     total = rows.sweep(x, Travelling(function, own, lambda block, what: kept.append((block, what))))
-    if gram is None:
-        return total, kept, 0.0
-    weights = np.concatenate([curved(what, *[a[block] for a in own]) for block, what in kept])
-    return total, kept, gram(rows, weights=weights)
+    inner = 0.0
+    if gram is not None:
+        weights = np.concatenate([curved(what, *[a[block] for a in own]) for block, what in kept])
+        inner = gram(rows, weights=weights)
+    return total, kept if brief is None else [(block, brief(what)) for block, what in kept], inner
 
 
 def _priced(rows: Rows, x: Array, share: float, left: Array, side: Array) -> tuple[Array, Indices, Any]:
     excess = left * (rows @ x) - side
-    count = min(int(np.ceil(share * excess.size)), excess.size)
-    nearest = np.sort(np.argpartition(excess, excess.size - count)[excess.size - count :]) if count else np.arange(0)
+    nearest = _highest(excess, int(np.ceil(share * excess.size)))
     return excess, nearest, _taken(rows, nearest)
+
+
+def _nearest_priced(
+    rows: Rows, x: Array, share: float, most: int, limit: float, left: Array, side: Array
+) -> tuple[Indices, Any, Indices, Array, float, int]:
+    excess = left * (rows @ x) - side
+    brought = _highest(excess, int(np.ceil(share * excess.size)))
+    places = _highest(excess, most)
+    highest, above = float(excess.max(initial=-np.inf)), int(np.count_nonzero(excess > limit))
+    return brought, _taken(rows, brought), places, excess[places], highest, above
+
+
+def _highest(values: Array, most: int) -> Indices:
+    """Where the so many largest of some values stand, in rising order."""
+    if most >= values.size:
+        return np.arange(values.size)
+    return np.sort(np.argpartition(values, values.size - most)[values.size - most :]) if most else np.arange(0)
 
 
 def _taken(rows: Rows, chosen: Indices) -> Any:

@@ -4,17 +4,21 @@ of weights for each sample."""
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.rows.base import Rows
+from convexcls.caching import cached_property
+from convexcls.rows.base import Rows, row_numbers
 from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
 from convexcls.rows.joined import JoinedRows, cross_gram
 from convexcls.rows.scaled import ScaledRows
+
+if TYPE_CHECKING:
+    from convexcls.rows.by_block import RowsByBlock
 
 #: Blocks with fewer entries are multiplied out.
 MAX_MULTIPLIED_ENTRIES = 4_000_000
@@ -31,9 +35,12 @@ class ClassMarginRows(Rows):
     def __init__(self, base: Rows, classes: NDArray[np.intp], count: int, other: float = -1.0) -> None:
         self.base, self.classes, self.count, self.other = base, classes, count, other
         self.shape = (base.shape[0] * (count - 1), base.shape[1] * count)
-        ks = np.arange(count - 1)
-        #: The other classes of each sample: n x (K-1).
-        self.others = ks + (ks >= classes[:, None])
+
+    @cached_property
+    def others(self) -> NDArray[np.intp]:
+        """The other classes of each sample: n x (K-1)."""
+        ks = np.arange(self.count - 1)
+        return np.asarray(ks + (ks >= self.classes[:, None]))
 
     def __matmul__(self, v: Array) -> Array:
         if v.ndim > 1:
@@ -67,13 +74,21 @@ class ClassMarginRows(Rows):
         return block_gram(self, blocks, self)
 
     def __getitem__(self, index: Any) -> Rows:
-        chosen = np.arange(self.shape[0])[index]
+        chosen = row_numbers(index, self.shape[0])
         samples, place = np.divmod(chosen, self.count - 1)
         if np.array_equal(place, np.tile(np.arange(self.count - 1), chosen.size // (self.count - 1))):  # whole samples
             whole = samples[:: self.count - 1]
             if np.array_equal(samples, np.repeat(whole, self.count - 1)):
                 return ClassMarginRows(self.base[whole], self.classes[whole], self.count, self.other)
         return SparseRows(self._picked(chosen), given_cells(self, chosen))
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        return self.base.read_by_block()
+
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        whole = slice(block.start // (self.count - 1), block.stop // (self.count - 1))
+        inner = self.base.of_block(whole, samples)
+        return None if inner is None else ClassMarginRows(inner, self.classes[whole], self.count, self.other)
 
     def _picked(self, chosen: NDArray[np.intp]) -> Any:
         """Some rows as a sparse matrix."""

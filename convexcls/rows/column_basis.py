@@ -255,8 +255,9 @@ class ColumnBasis:
         for part in self.rows:
             most, finer = total * float(part.column_max()[used].max(initial=0.0)), 1.0
             for block in part.own_blocks():
-                entries = part[block].to_dense()[:, used]
-                while finer * most < LARGEST_EXACT_INTEGER and not _are_whole(finer * entries):
+                entries = part[block].compact()[:, used]
+                values = entries.data if issparse(entries) else entries
+                while finer * most < LARGEST_EXACT_INTEGER and not _are_whole(finer * values):
                     finer *= FINER
                 if not finer * most < LARGEST_EXACT_INTEGER or np.any((finer * entries) @ near):
                     return False

@@ -106,7 +106,8 @@ def dots(matrix: Doubled, vector: Array, more: Doubled) -> tuple[Array, Array]:
     """Each row times the vector, plus ``more``, and a bound on the error: rounded once, but for the digits beyond the
     second double. The bound is infinite where numbers are too large or too small to be split."""
     high, error = two_product(matrix.high, vector)
-    parts = np.hstack([high, error, matrix.low * vector, more.high, more.low])
+    low = [matrix.low * vector] if matrix.low.any() else []
+    parts = np.hstack([high, error, *low, more.high, more.low])
     with np.errstate(all="ignore"):
         value, _ = folded(parts)
         missing = FOLDED_ERROR * np.abs(parts).sum(axis=1)

@@ -16,8 +16,9 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
+from convexcls.data import Coded, is_coded, same_vector
 from convexcls.engines import tree_sum
-from convexcls.rows.base import Factors, Rows, Travelling, Visit
+from convexcls.rows.base import Factors, NearestPriced, Rows, Travelling, Visit
 from convexcls.rows.plain import ConstantRows
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
@@ -68,11 +69,11 @@ class FusedRows:
             return None
         where, (factor, matrix, right) = data[0]
         right = np.ones(matrix.shape[1] * columns) if right is None else right
-        factor = None if factor is None else np.ascontiguousarray(factor)
+        factor = factor if factor is None or is_coded(factor) else np.ascontiguousarray(factor)
         if not ones:
             return cls(size, matrix, where, right, factor, columns=columns)
         constant, (other, _, scale) = ones[0]
-        same = other is factor or (factor is not None and other is not None and np.array_equal(factor, other))
+        same = other is factor or (factor is not None and other is not None and same_vector(factor, other))
         scale = np.ones(columns) if scale is None else scale
         return cls(size, matrix, where, right, factor, constant, scale, columns) if same else None
 
@@ -115,6 +116,14 @@ class FusedRows:
     def _by_column(self, x: Array, where: slice, right: Array) -> Array:
         values = x[where] * right
         return values if self.columns == 1 else values.reshape(self.columns, -1)
+
+    def of_columns(self, x: Array) -> Array:
+        """R x of rows in memory without factors, one row for each column."""
+        X = self.matrix.to_matrix()
+        u = _row_by_row(self._by_column(x, self.where, self.right), X, X.T)
+        if self.constant is not None:
+            u += self._by_column(x, self.constant, self.constant_right)
+        return u
 
     def sweep(self, x: Array, visit: Visit) -> Array:
         """R' visit(R x)."""
@@ -160,16 +169,28 @@ class FusedRows:
         factored = self.factor is not None
         own = visit.own if self.factor is None else (self.factor, *visit.own)
         curved = None if visit.curved is None else partial(_curved_by_block, visit.curved, factored)
-        return Travelling(partial(_visit_by_block, visit.function, shift, factored), own, take, curved)
+        brief = None if visit.brief is None else partial(_brief_by_block, visit.brief)
+        return Travelling(partial(_visit_by_block, visit.function, shift, factored), own, take, curved, brief)
 
     def priced(self, x: Array, side: Array | float, most: int) -> Array:
         """R x - side of rows with one column that are read by block, with the rows in which it is largest."""
         assert self.matrix.by_block is not None
-        v, left = self._by_column(x, self.where, self.right), self.factor
+        v, side = self._of_samples(x, side)
+        return self.matrix.by_block.priced(v, side, most, self.factor)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced:
+        """The same of so many rows, without a vector of all."""
+        assert self.matrix.by_block is not None
+        v, side = self._of_samples(x, side)
+        left: Any = Coded.alike(1.0, self.height) if self.factor is None else self.factor
+        return self.matrix.by_block.nearest_among(v, side, most, limit, left)
+
+    def _of_samples(self, x: Array, side: Any) -> tuple[Array, Any]:
+        """v and s with diag(factor) X v - s = R x - side."""
         if self.constant is not None:
             shift = float((x[self.constant] * self.constant_right)[0])
-            side = side - (shift if left is None else shift * left)
-        return self.matrix.by_block.priced(v, side, most, left)
+            side = side - (shift if self.factor is None else shift * self.factor)
+        return self._by_column(x, self.where, self.right), side
 
     def _over_all(self, inner: Array, ones: Array, right: Array, constant_right: Array) -> Array:
         """Values by column, and that of the ones, as a vector over all unknowns, in their units."""
@@ -225,7 +246,7 @@ class FusedRows:
         if self._array is not None:
             return outer_products(self._array, np.sqrt(weights)[:, None], self.width > d, single_precision)
         if self.matrix.by_block is not None:
-            return self._summed_by_block(_inner_gram, single_precision, weights)
+            return self._summed_by_block(_inner_gram, weights, common=(single_precision,))
         out = np.empty((self.width, self.width))
         out[:d, :d] = self.matrix.gram(weights)
         if self.constant is not None:
@@ -253,8 +274,17 @@ class FusedRows:
     def class_gram(self, probabilities: Array, weights: Array, single_precision: bool = False) -> Array:
         """sum_i weights_i (diag(p_i) - p_i p_i') (x) [x_i, 1][x_i, 1]' over the unknowns of all columns. Off the
         diagonal these are sums of terms of one sign, and every row of blocks has sum zero: nothing cancels."""
+        return self._over_classes(
+            self._class_blocks(probabilities, np.sqrt(weights), single_precision and self._near_one())
+        )
+
+    def class_gram_at(self, x: Array, weights: Array) -> Array:
+        """The same of samples that are read by block, with the probabilities at x, which are worked out there."""
+        return self._over_classes(self._summed_by_block(_class_blocks_at, weights, common=(x,)))
+
+    def _over_classes(self, blocks: Array) -> Array:
+        """The Gram matrix from its blocks of two classes each; overwrites them."""
         K = self.columns
-        blocks = self._class_blocks(probabilities, np.sqrt(weights), single_precision and self._near_one())
         k = np.arange(K)
         blocks[k, :, k] = 0.0
         blocks[k, :, k] = -blocks.sum(axis=2)
@@ -281,17 +311,17 @@ class FusedRows:
         right = np.hstack([part.reshape(self.columns, -1) for part in (self.right, self.constant_right)])[column]
         return self._places[column], inner * np.outer(right, right)
 
-    def _summed_by_block(self, task: Any, single_precision: bool, *own: Array) -> Array:
+    def _summed_by_block(self, task: Any, *own: Array, common: tuple[Any, ...]) -> Array:
         """What a task makes of these rows over each block, added up."""
         assert self.matrix.by_block is not None
         whole = replace(self, matrix=ConstantRows(0), factor=None)  # what is sent
-        return np.asarray(tree_sum(self.matrix.by_block.each(task, *own, common=(whole, single_precision))))
+        return np.asarray(tree_sum(self.matrix.by_block.each(task, *own, common=(whole, *common))))
 
     def _class_blocks(self, p: Array, roots: Array, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""
         K, width = self.columns, self.width
         if self.matrix.by_block is not None:
-            return self._summed_by_block(_class_blocks, single_precision, p.T, roots)
+            return self._summed_by_block(_class_blocks, p.T, roots, common=(single_precision,))
         if self._array is None:
             out = np.zeros((K, width, K, width))
             for k in range(K):
@@ -313,6 +343,10 @@ def _visit_by_block(function: Any, shift: Array | None, factored: bool, u: Array
     return pull.T, (found, np.add.reduce(pull, axis=-1))
 
 
+def _brief_by_block(brief: Any, found: Any) -> Any:
+    return brief(found[0]), found[1]
+
+
 def _curved_by_block(curved: Any, factored: bool, found: Any, *own: Array) -> Array:
     factor, own = (own[0], own[1:]) if factored else (1.0, own)
     return np.asarray(curved(found[0], *own) * np.square(factor))
@@ -324,6 +358,13 @@ def _inner_gram(rows: Rows, whole: FusedRows, single_precision: bool, weights: A
 
 def _class_blocks(rows: Rows, whole: FusedRows, single_precision: bool, p: Array, roots: Array) -> Array:
     return replace(whole, matrix=rows)._class_blocks(np.ascontiguousarray(p.T), roots, single_precision)
+
+
+def _class_blocks_at(rows: Rows, whole: FusedRows, x: Array, weights: Array) -> Array:
+    scores = replace(whole, matrix=rows)
+    p = scores.of_columns(x)
+    p = np.exp(p - p.max(axis=0))
+    return scores._class_blocks(p / p.sum(axis=0), np.sqrt(weights), False)
 
 
 def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
+from convexcls.compilation import compiles
 from convexcls.data import Given, GivenCells, compressed
 from convexcls.rows.base import Counts, Rows, Visit
 from convexcls.rows.summation import BLOCK_ROWS, added_up_in_parts, largest_size, outer_products, sweep_blocks
@@ -98,6 +98,11 @@ class DenseRows(AsGiven):
         return self.array
 
 
+def _with_data(matrix: Any, data: Array) -> Any:
+    """A compressed matrix with other entries in the same places."""
+    return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 class SparseRows(AsGiven):
     """The rows of a sparse matrix in compressed form. CSR and CSC are used in place; other formats are
     converted once."""
@@ -111,6 +116,10 @@ class SparseRows(AsGiven):
     def _by_row(self) -> Any:
         return self.matrix.tocsr()
 
+    @cached_property
+    def _by_column(self) -> Any:
+        return self.matrix.tocsc()
+
     @property
     def entries(self) -> int:
         return int(self.matrix.nnz)
@@ -119,7 +128,12 @@ class SparseRows(AsGiven):
         return np.asarray(self.matrix @ v)
 
     def transposed_matmul(self, u: Array) -> Array:
-        return np.asarray(self.matrix.T @ u)
+        return np.asarray(self._transposed @ u)
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """The transpose, which shares the memory."""
+        return self.matrix.T
 
     def added_up(self, u: Array) -> tuple[Array, Array | int]:
         return self.transposed_matmul(u), self._longest_column
@@ -145,15 +159,44 @@ class SparseRows(AsGiven):
     def entry_counts(self) -> tuple[Counts, Counts]:
         """Of the compressed form directly."""
         matrix = self.matrix
-        there = matrix.data != 0
-        across = np.bincount(matrix.indices[there], minlength=self.shape[matrix.format == "csr"])
-        ends = np.concatenate([[0], np.cumsum(there)])[matrix.indptr]
-        along = np.diff(ends)
+        there, width = matrix.data != 0, self.shape[matrix.format == "csr"]
+        if there.all():
+            across, along = np.bincount(matrix.indices, minlength=width), np.diff(matrix.indptr)
+        else:
+            across = np.bincount(matrix.indices[there], minlength=width)
+            along = np.diff(np.concatenate([[0], np.cumsum(there)])[matrix.indptr])
         return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
-        weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix
-        return np.asarray((weighted.T @ weighted).toarray())
+        if not (weights == 1.0).all():
+            return self._gram(weights)
+        if self.shape[1] ** 2 > self.entries:
+            return self._gram(None)
+        return self._plain_gram.copy()
+
+    @cached_property
+    def _plain_gram(self) -> Array:
+        """R'R, kept where it takes less memory than the entries: solvers and checks ask for it in turn."""
+        return self._gram(None)
+
+    def _gram(self, weights: Array | None) -> Array:
+        """R' diag(weights) R; the weights are ones where none are given."""
+        by_row = self._by_row
+        if compiles(self.entries * self.row_length):
+            from convexcls.rows import sparse_loops  # not at import: numba takes longer to load than all the rest
+
+            return sparse_loops.gram(by_row, np.ones(self.shape[0]) if weights is None else weights)
+        by_column = self._by_column
+        if weights is not None:
+            roots = np.sqrt(weights)
+            by_row = _with_data(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
+            by_column = _with_data(by_column, by_column.data * roots[by_column.indices])
+        return np.asarray((by_column.T @ by_row).toarray())
+
+    def gram_diagonal(self, weights: Array) -> Array:
+        squares = self.matrix.copy()
+        squares.data *= squares.data
+        return np.asarray(squares.T @ weights)
 
     def __getitem__(self, index: Any) -> SparseRows:
         return SparseRows(self._by_row[index], self.given_at(index))
@@ -167,6 +210,10 @@ class SparseRows(AsGiven):
     def _largest_by_column(self) -> Array:
         if self.matrix.format != "csr":
             return largest_size(self.matrix, axis=0)
+        if compiles(self.entries):
+            from convexcls.rows import sparse_loops
+
+            return sparse_loops.largest_by_column(self.matrix)
         out = np.zeros(self.shape[1])
         np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data))  # SciPy would convert it for this
         return out

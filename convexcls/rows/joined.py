@@ -12,10 +12,12 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.rows.base import Counts, Rows, Travelling, Visit, rows_selected
+from convexcls.engines import tree_sum
+from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows
 from convexcls.rows.in_memory import DenseRows
+from convexcls.rows.plain import DistinctRows, PickedRows
 from convexcls.rows.summation import row_blocks
 
 if TYPE_CHECKING:
@@ -28,7 +30,8 @@ WRITTEN_OUT = 20_000
 class JoinedRows(Rows):
     """Several rows objects side by side, each over its own range of columns, zero elsewhere: the rows of a
     constraint across all blocks of variables. Where they are few they are written out once, as one array: then the
-    way through the layers costs more than the arithmetic."""
+    way through the layers costs more than the arithmetic. Rows that pick out unknowns one by one are written as that,
+    however many they are."""
 
     def __init__(self, size: int, width: int, parts: Sequence[tuple[slice, Rows]]) -> None:
         self.shape = (size, width)
@@ -43,25 +46,31 @@ class JoinedRows(Rows):
         self.memory: dict[Any, Any] = {}
 
     @cached_property
-    def _written_out(self) -> DenseRows | None:
+    def _written_out(self) -> DenseRows | DistinctRows | None:
         n, d = self.shape
+        if self.parts and self.parts[0][1].is_transposed and (picks := _picks(n, d, self.parts)) is not None:
+            return picks
         return DenseRows(self._filled()) if n * d <= WRITTEN_OUT else None
 
     @cached_property
     def one_entry_each(self) -> bool:
         """Whether every row has one entry, and every column at most one: then the rows pick out unknowns one by one."""
-        return self.entries <= self.shape[0] and one_entry_each(self)
+        if self.entries > self.shape[0]:
+            return False
+        return isinstance(self._written_out, DistinctRows) or one_entry_each(self)
 
     @property
     def written(self) -> Array | None:
-        """The rows as one array, where they are few."""
-        return None if self._written_out is None else self._written_out.array
+        """The rows as one array, where they are few and have entries to add up."""
+        return self._written_out.array if isinstance(self._written_out, DenseRows) else None
 
     @cached_property
-    def _sizes(self) -> DenseRows:
-        return DenseRows(np.abs(self.to_dense()))
+    def _sizes(self) -> Rows:
+        return DenseRows(np.abs(self.to_dense())) if self.written is not None else abs(self._written_out or self)
 
     def _filled(self) -> Array:
+        if len(self.parts) == 1 and self.parts[0][1].shape == self.shape:
+            return self.parts[0][1].to_dense()
         out = np.zeros(self.shape)
         for where, rows in self.parts:
             out[:, where] += rows.to_dense()
@@ -75,10 +84,23 @@ class JoinedRows(Rows):
     def by_block(self) -> RowsByBlock | None:  # type: ignore[override]
         return next((rows.by_block for _, rows in self.parts if rows.by_block is not None), None)
 
+    def read_by_block(self) -> list[RowsByBlock]:
+        return [inside for _, rows in self.parts for inside in rows.read_by_block()]
+
+    def of_block(self, block: slice, samples: Rows) -> JoinedRows | None:
+        parts = [(where, rows.of_block(block, samples)) for where, rows in self.parts]
+        made = [(where, rows) for where, rows in parts if rows is not None]
+        return JoinedRows(block.stop - block.start, self.shape[1], made) if len(made) == len(parts) else None
+
     def priced(self, x: Array, side: Array | float, most: int) -> Array:
         if not most or self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
             return super().priced(x, side, most)
         return self._fused.priced(x, side, most)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced | None:
+        if self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
+            return None
+        return self._fused.nearest_priced(x, side, most, limit)
 
     def __matmul__(self, v: Array) -> Array:
         if self._written_out is not None:
@@ -172,6 +194,8 @@ class JoinedRows(Rows):
             return self._written_out.gram(weights)
         if self._fused is not None:
             return self._fused.gram(weights)
+        if (parts := self.each_block(_gram_of_block, weights)) is not None:
+            return np.asarray(tree_sum(parts))
         out = np.zeros((self.shape[1], self.shape[1]))
         for k, (where, rows) in enumerate(self.parts):
             out[where, where] += rows.gram(weights)
@@ -279,7 +303,7 @@ class JoinedRows(Rows):
         return out
 
     def to_dense(self) -> Array:
-        return self._filled() if self._written_out is None else self._written_out.array
+        return self._filled() if self.written is None else self.written
 
     def entry_counts(self) -> tuple[Counts, Counts]:
         by_row, by_column = (np.zeros(size, dtype=np.intp) for size in self.shape)
@@ -288,6 +312,25 @@ class JoinedRows(Rows):
             by_row += own
             by_column[where] += columns
         return by_row, by_column
+
+
+def _gram_of_block(rows: Rows, weights: Array) -> Array:
+    return rows.gram(weights)
+
+
+def _picks(size: int, width: int, parts: Sequence[tuple[slice, Rows]]) -> DistinctRows | None:
+    """Transposed picks side by side as picks of unknowns, where these are in one row each and every row has one; None
+    where it is otherwise."""
+    columns, values = np.full(size, -1), np.zeros(size)
+    for where, rows in parts:
+        picked = rows.T
+        if not rows.is_transposed or not isinstance(picked, PickedRows):
+            return None
+        columns[picked.columns] = np.arange(where.start, where.stop)
+        values[picked.columns] = picked.values
+    if sum(rows.shape[1] for _, rows in parts) != size or not values.all():
+        return None
+    return DistinctRows(values, columns, width)
 
 
 def one_entry_each(rows: Rows) -> bool:

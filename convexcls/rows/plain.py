@@ -85,6 +85,18 @@ class PickedRows(Rows):
         return out
 
 
+class DistinctRows(PickedRows):
+    """Rows that pick out unknowns one by one, each at most once: a permutation with factors."""
+
+    def transposed_matmul(self, u: Array) -> Array:
+        out = np.zeros((self.shape[1], *u.shape[1:]))
+        out[self.columns] = column_by_column(self.values, u) * u
+        return out
+
+    def __abs__(self) -> Rows:
+        return DistinctRows(np.abs(self.values), self.columns, self.shape[1])
+
+
 class DiagonalRows(PickedRows):
     """A diagonal matrix: a slack for each row, a bound on each variable."""
 

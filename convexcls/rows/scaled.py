@@ -11,6 +11,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.caching import cached_property
+from convexcls.data import Coded
 from convexcls.rows.base import Counts, Factors, Rows, Travelling, Visit, as_rows, column_by_column
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import given_cells
@@ -26,7 +27,7 @@ def _ones(size: int) -> Array:
 
 
 def _factor(values: Array | float, size: int) -> Array:
-    if isinstance(values, np.ndarray) and values.shape == (size,) and values.dtype == np.float64:
+    if isinstance(values, np.ndarray | Coded) and values.shape == (size,) and values.dtype == np.float64:
         return values
     if isinstance(values, float) and values == 1.0:
         return _ones(size)
@@ -34,7 +35,9 @@ def _factor(values: Array | float, size: int) -> Array:
 
 
 def _product(factor: Array | float, other: Array, size: int) -> Array:
-    return other if isinstance(factor, float) and factor == 1.0 else _factor(factor, size) * other
+    if isinstance(factor, float):
+        return other if factor == 1.0 else factor * other
+    return _factor(factor, size) * other
 
 
 def _exactly_scaled(array: Array, factor: Array) -> Array | None:
@@ -127,7 +130,8 @@ class ScaledRows(Rows):
     def sweep(self, x: Array, visit: Visit) -> Array:
         right = column_by_column(self.right, x)
         if isinstance(visit, Travelling):
-            scaled = Travelling(partial(_visit_scaled, visit.function), (self.left, *visit.own), visit.take)
+            function = partial(_visit_scaled, visit.function)
+            scaled = Travelling(function, (self.left, *visit.own), visit.take, brief=visit.brief)
             return np.asarray(right * self.base.sweep(right * x, scaled))
 
         def visit_scaled(block: slice, u: Array) -> Array:
@@ -145,6 +149,13 @@ class ScaledRows(Rows):
 
     def __getitem__(self, index: Any) -> Rows:
         return ScaledRows(self.base[index], self.left[index], self.right)
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        return self.base.read_by_block()
+
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        inner = self.base.of_block(block, samples)
+        return None if inner is None else ScaledRows(inner, self.left[block], self.right)
 
     def __abs__(self) -> Rows:
         return ScaledRows(abs(self.base), np.abs(self.left), np.abs(self.right))
@@ -223,6 +234,13 @@ class ColumnRows(Rows):
 
     def __getitem__(self, index: Any) -> Rows:
         return ColumnRows(self.base[index], self.chosen)
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        return self.base.read_by_block()
+
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        inner = self.base.of_block(block, samples)
+        return None if inner is None else ColumnRows(inner, self.chosen)
 
     def __abs__(self) -> Rows:
         return ColumnRows(abs(self.base), self.chosen)

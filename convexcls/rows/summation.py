@@ -18,6 +18,8 @@ BLOCK_ROWS = 2048
 SUMMED_ROWS = 256
 #: As many rows side by side make one long row.
 FOLD = 32
+#: Arrays of so few entries are turned around instead: then a column is one run.
+TURNED_ENTRIES = 16_384
 #: Roundings besides those of a sum: entry, factors of its row and column, x, shift, their difference, the bound itself.
 ROUNDINGS_OF_A_TERM = 16
 #: A block that is used twice, one after the other, has about this many entries, within these numbers of rows.
@@ -140,6 +142,8 @@ def largest_size(matrix: Any, axis: int) -> Array:
         return np.zeros(matrix.shape[1 - axis])
     if issparse(matrix):
         return np.asarray(abs(matrix).max(axis=axis).toarray(), dtype=float).ravel()
+    if axis == 0 and matrix.size <= TURNED_ENTRIES:
+        return np.asarray(np.abs(matrix.T, order="C").max(axis=1))
     if axis == 0 and matrix.flags.c_contiguous and matrix.shape[0] >= 8 * FOLD:  # short rows are slow to run over
         whole = matrix.shape[0] // FOLD * FOLD
         folded = matrix[:whole].reshape(-1, FOLD * matrix.shape[1])

@@ -36,6 +36,7 @@ REGISTRY: dict[str, str] = {
     "clarabel": "convexcls.solvers.foreign.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.foreign.osqp:OSQPSolver",
     "interior-point": "convexcls.solvers.rows.interior_point:InteriorPointSolver",
+    "active-set": "convexcls.solvers.dual.active_set:ActiveSetSolver",
     "coordinate-descent": "convexcls.solvers.dual.coordinate_descent:CoordinateDescentSolver",
     "rational": "convexcls.solvers.direct.rational:RationalSolver",
     "perceptron": "convexcls.solvers.rules.perceptron:PerceptronSolver",

@@ -188,12 +188,17 @@ class Coding:
         if self._mostly_zero(len(table), len(products)) and not (exact and self.terms):  # products are dense
             sparse = sparse_matrix(table, places, products)
             given: Given | None = self._entries(table, places, products, sparse) if exact else None
-            return Named(sparse, self.features, given=given, coding=self)
+            return Named(sparse, self.features, given=given, coding=self, written=self._shows_what_is_written(table))
         matrix = np.empty((len(table), len(products)))
         for k, product in enumerate(products):
             matrix[:, k] = product_values(product, table, places)
         given = GivenCells(self._cells(table, places, products)) if exact else None
-        return Named(matrix, self.features, given=given, coding=self)
+        return Named(matrix, self.features, given=given, coding=self, written=self._shows_what_is_written(table))
+
+    def _shows_what_is_written(self, table: Table) -> bool:
+        """Whether all entries are indicators, or numbers as the text of the table has them."""
+        numbers = [c for c in self.columns if c.levels is None]
+        return self.terms is None and all(table[c.name].written and not c.gaps for c in numbers)
 
     def _mostly_zero(self, rows: int, width: int) -> bool:
         """Whether the matrix is large and made of indicators but for a few columns."""

@@ -34,8 +34,8 @@ _DATE = re.compile(
 @dataclass(frozen=True, eq=False)
 class Column:
     """A named column. ``values`` are doubles (NaN where missing) of numbers, else places in ``levels`` (-1 where
-    missing). ``given`` are the cells as they were given, where doubles may round them; ``example`` is one of a column
-    that is neither numbers nor levels."""
+    missing). ``given`` are the cells as they were given, where doubles may round them; ``written`` says that the cells
+    were text, which is what the doubles show. ``example`` is one of a column that is neither numbers nor levels."""
 
     name: str
     kind: Kind
@@ -43,6 +43,7 @@ class Column:
     levels: tuple[Any, ...] = ()
     given: NDArray[Any] | None = None
     example: str = ""
+    written: bool = False
 
     def __len__(self) -> int:
         return len(self.values)
@@ -214,7 +215,8 @@ def joined(parts: Sequence[Column]) -> Column:
         given = None
         if any(p.given is not None for p in parts):
             given = np.concatenate([p.values.astype(object) if p.given is None else p.given for p in parts])
-        return number_column(first.name, np.concatenate([p.values for p in parts]), given)
+        values, written = np.concatenate([p.values for p in parts]), all(p.written for p in parts)
+        return replace(number_column(first.name, values, given), written=written)
     if first.kind in ("levels", "date") and all(p.kind == first.kind and p.levels for p in parts):
         levels = sorted({level for p in parts for level in p.levels}, key=str)
         place = {level: k for k, level in enumerate(levels)}

@@ -27,6 +27,8 @@ HEAD_BYTES, HEAD_LINES = 2**18, 100
 SEPARATORS = (",", ";", "\t", "|")
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 NAMELESS = "rownames"
+#: A decimal of so many digits is the shortest one that rounds to its double.
+MAX_SHOWN_DIGITS = 15
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,25 @@ def read_delimited(data: bytes, name: str, dialect: Dialect, exact: bool = False
     check_text(data, name)
     dialect, notes = _decoded(data, name, dialect)
     dialect = found_out(data, name, dialect)
+    found = None
     if not exact and find_spec("pyarrow") is not None and dialect.sep != " ":
-        quick = _quickly(data, name, dialect)
-        if quick is not None:
-            return replace(quick, notes=notes + quick.notes)
-    found = _slowly(data, name, dialect, exact)
-    return replace(found, notes=notes + found.notes)
+        found = _quickly(data, name, dialect)
+    found = found or _slowly(data, name, dialect, exact)
+    columns = found.columns
+    if not exact and _has_short_numbers(data, dialect):
+        columns = [replace(column, written=column.kind == "number") for column in columns]
+    return replace(found, columns=columns, notes=notes + found.notes)
+
+
+def _has_short_numbers(data: bytes, dialect: Dialect) -> bool:
+    """Whether no number has more than 15 digits: then doubles show every number as it is written."""
+    if not (dialect.encoding or "").lower().startswith(("utf-8", "latin", "cp125", "ascii", "iso-8859")):
+        return False  # a digit may be more than a byte
+    mark = (dialect.decimal or ".").encode()
+    digits = data.translate(bytes.maketrans(b"123456789" + mark, b"0" * 10))
+    if b"0" * (MAX_SHOWN_DIGITS + 1) not in digits:  # far faster than the expression
+        return True
+    return re.search(rb"[1-9](?:%s?[0-9]){%d}" % (re.escape(mark), MAX_SHOWN_DIGITS), data) is None
 
 
 def check_text(data: bytes, name: str) -> None:

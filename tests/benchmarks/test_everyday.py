@@ -188,7 +188,17 @@ def test_samples_that_are_fitted_leave_no_gap() -> None:
 
 def test_every_model_and_family_is_there() -> None:
     families = {case.make.keywords["family"] for case in cases.CASES}
-    assert families == {"adult", "covtype", "text", "pictures", "genes", "conditioned", "collinear", "bundled"}
+    assert families == {
+        "adult",
+        "covtype",
+        "text",
+        "pictures",
+        "genes",
+        "conditioned",
+        "collinear",
+        "clusters",
+        "bundled",
+    }
     models = {case.name.split(": ")[1].split(",")[0] for case in cases.CASES}
     assert models == {*cases.MODELS, "RBF"}
     titles = [case.title for case in cases.CASES]

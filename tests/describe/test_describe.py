@@ -244,11 +244,11 @@ def test_numbers_counts_and_names():
 
 def test_long_rationals_are_folded_also_beyond_doubles():
     assert wording.rational_text(Fraction(10, 9)) == "10/9"
-    assert wording.rational_text(Fraction(10**60, 3**70), 30).startswith("3.99495755659295e+26... (a rational")
-    assert wording.rational_text(Fraction(10**9000, 3)).startswith("3.33333333333333e+8999... (a rational of 1 digits")
+    assert wording.rational_text(Fraction(10**60, 3**70), 30).startswith("3.99495755659295e+26... (61 digits over 34)")
+    assert wording.rational_text(Fraction(10**9000, 3)).startswith("3.33333333333333e+8999... (9001 digits over 1)")
     assert wording.short_rational(Fraction(-1, 10**5000)) == ""
     assert wording.short_rational(Fraction(0)) == "0"
-    assert wording.rational_text(Fraction(10**700 + 1, 3), 30).startswith("3.33333333333333e+699... (a rational")
+    assert wording.rational_text(Fraction(10**700 + 1, 3), 30).endswith("e+699... (701 digits over 1)")
 
 
 def test_columns_of_text_end_or_begin_together():

@@ -342,6 +342,6 @@ def test_large_pivots_show_what_the_basis_of_the_columns_shows():
         (part,) = cc.GaussianMLE(X, np.arange(30) % 3).parts
         columns = part.columns
         condition = np.inf if columns is None or columns.others.size else columns.condition
-        assert not part._has_large_pivots or condition <= 1e6
-        seen.add(part._has_large_pivots)
+        assert not part._has_fair_condition or condition <= 1e6
+        seen.add(part._has_fair_condition)
     assert seen == {True, False}

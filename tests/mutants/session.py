@@ -41,14 +41,16 @@ class Session:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """The tests without a mutant, which must pass and are timed; then with each."""
+        chosen = {name for names in self.chosen.values() for name in names}
+        every = [item for item in session.items if any(item.nodeid.startswith(name) for name in chosen)]
         with tempfile.TemporaryDirectory() as folder:
             done = Path(folder) / "whole"
-            self._fork(session.items, None, done, limit=3600)
+            self._fork(every, None, done, limit=3600)
             os.wait()
             told = json.loads(done.read_text()) if done.exists() else {"failed": "everything"}
             self.broken, self.seconds, self.reached = told["failed"], told.get("seconds", {}), told.get("reached", {})
             for k, mutant in enumerate([] if self.broken else self.mutants):
-                items = self._items_of(session.items, mutant)
+                items = self._items_of(every, mutant)
                 limit = SECONDS + PATIENCE * sum(self.seconds[item.nodeid] for item in items)
                 self._fork(items, mutant, Path(folder) / str(k), limit)
                 if len(self.running) >= self.jobs:

@@ -92,6 +92,14 @@ def test_other_weights_are_refused(name):
     assert not cc.verify(text, X, y, [float(w) for w in WEIGHTS]).accepted
 
 
+@pytest.mark.parametrize("name", ["soft", "ridge"])
+def test_a_certificate_of_rounded_weights_says_so(name):
+    """As older files are: the samples as given, the weights as doubles."""
+    rounded = MODELS[name](sample_weight=[float(w) for w in WEIGHTS])
+    found = cc.verify(rounded.solve().certificate.to_json(), X, rounded.data.given.tolist(), WEIGHTS)
+    assert (found.accepted, found.rounded) == (True, True)
+
+
 def test_a_product_of_doubles_is_not_rounded():
     """0.1 times 3 is no double."""
     found = cc.SoftMarginSVM([[-1], [1]], [0, 1], C=0.1, intercept=False, sample_weight=[3, 1]).solve(level="exact")

@@ -43,6 +43,20 @@ def test_a_point_that_satisfies_the_conditions_is_no_minimum_where_there_is_none
     assert x.tolist() == [30, -30]
 
 
+def test_a_direction_that_a_model_names_outweighs_what_doubles_show(monkeypatch):
+    """Whatever the conditions and the Newton step say: along (1, -1) the objective falls for ever."""
+
+    class Named(cc.Problem):
+        def candidate_directions(self):
+            return [a(1, -1)]
+
+    monkeypatch.setattr(VERDICT, "attainment", lambda *given: 1.0)
+    assert certify(FALLING, a(30, -30), {}).status == "optimal"
+    certificate = certify(Named("named", FALLING.variables, terms=FALLING.terms), a(30, -30), {})
+    assert certificate.status == "undecided"
+    assert "along a direction the objective falls for ever" in certificate.reason
+
+
 def test_half_of_the_slopes_is_enough_to_prove_a_minimum():
     certificate = certify(HALF, a(0), {}, 2.0)
     assert certificate.attained == 0.5

@@ -294,6 +294,7 @@ def test_an_interrupted_solver_has_measures_and_no_verdict():
     assert stopped.status == "undecided"
     assert stopped.kkt.worst <= 1e-14
     assert stopped.tol == TOL
+    assert interrupted(CORNER, a(1, 2), RIGHT, TOL, 3, "no time is left").reason == "no time is left"
 
 
 def test_the_tolerance_is_the_one_given():

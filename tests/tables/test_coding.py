@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from made_tables import as_csv, coded_by_hand, heart
 from scipy import sparse
 
 import convexcls as cc
+from convexcls.data import Labels
 from convexcls.tables import Coding, CodingError, coded_samples
 
 HEART = heart()
@@ -271,6 +273,25 @@ def test_the_same_certificate_verifies_against_the_coded_samples(positive):
     assert positive is None or cc.verify(proof, table)
     assert cc.verify(proof, X, y)
     assert not cc.verify(proof, X, [1 - label for label in y])
+
+
+def test_a_certificate_that_names_the_positive_label_takes_other_labels_for_others():
+    table = cc.Table({"a": [0.0, 1.0, 2.0, 3.0, 1.5], "sex": ["f", "m", "f", "f", "m"], "y": [0, 1, 0, 1, 1]})
+    X = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0], [1.5, 1.0]]
+    turned = Labels(np.array([1, 0, 1, 0, 0]), (1, 0))  # the same, with 0 as the second label
+    for positive in (None, 0):
+        samples = table.samples("y", positive=positive)
+        proof = samples.declare(cc.LogisticMLE, l2=1.0).solve().certificate.to_json()
+        assert cc.verify(proof, X, [0, 1, 0, 1, 1])
+        assert bool(cc.verify(proof, X, turned)) is (positive == 0)  # without a name the order is that of the labels
+        for others in ([0, 1, 0, 1, 2], [0, 1, 0, 1, 5], ["a", "b", "a", "b", "b"]):
+            assert "other labels" in cc.verify(proof, X, others).reasons[0]
+        with pytest.raises(cc.DataError, match="y is missing"):
+            cc.verify(cc.LogisticMLE(X, [0, 1, 0, 1, 1], l2=1.0).solve().certificate, X)
+    squares = json.loads(samples.declare(cc.LeastSquares, coding="pm1").solve().certificate.to_json())
+    assert squares["parameters"]["coding"] == "pm1"
+    squares["parameters"]["coding"] = "real"  # then there are no labels at all
+    assert "other labels" in cc.verify(json.dumps(squares), X, [0, 1, 0, 1, 1]).reasons[0]
 
 
 # ---- many levels ----------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ primal feasibility   the largest violation by the block's unit, and all of them 
 dual feasibility     every sign, exactly
 complementarity      the largest product, by the objective
 gap                  the sum of what the residuals cost, each with its absolute value
+attainment           the least distance of a slope from the ends of its range, less the change of multipliers above,
+                     relative to that distance: never more than what ``attainment.py`` measures
 
 so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide,
 or problems of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks
@@ -59,10 +61,12 @@ class AtOnce(NamedTuple):
     objective: float
     scale: float
     gradient: Array
+    #: How far slopes stay inside their range when the residual is removed; minus infinity where that is not bounded.
+    attained: float
 
     def holds(self, tol: float) -> bool:
-        """Whether all of them are at most ``tol``."""
-        return all(value <= tol for value in self[:4])  # also of what is not a number: then it does not
+        """Whether all of them are so far below ``tol`` that the measures are at most ``tol``."""
+        return all(value <= SHARE * tol for value in self[:4])  # also of what is not a number: then it does not
 
 
 class MeasuredLater(KKT):
@@ -104,7 +108,7 @@ def is_small(problem: Problem) -> bool:
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then nothing is said
 def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> AtOnce | None:
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
-    if problem.norm_bounds or problem.matrices or not problem.blocks or not is_small(problem):
+    if problem.norm_bounds or problem.matrices or not problem.blocks or not problem.remembered(is_small):
         return None
     if problem.rounds_costs or problem.remembered(centre) is not None:
         return None
@@ -167,7 +171,7 @@ class _Bounds:
         for where, p in self.diagonals:
             self.pull[where] = p * x[where]
         self.curvature = sum([0.5 * float(x[where] @ self.pull[where]) for where, _ in self.diagonals])
-        self.size, self.linear, self.price = np.abs(self.pull), 0.0, 0.0
+        self.size, self.price = np.abs(self.pull), 0.0
         if problem.linear:
             self.pull += problem.q
             size = np.abs(problem.q)
@@ -176,10 +180,12 @@ class _Bounds:
         self.additions = float(ROUNDINGS_BESIDE_SUM)
         self.off: Array | float = 0.0
         self.inherited: Array | float = 0.0
-        self.largest = self.lost = self.losses = 0.0
+        self.largest = self.lost = self.losses = self.change = 0.0
+        self.room = math.inf
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
-        slacks = any(not b.plain for b in blocks if isinstance(b.stated, Constraint))
-        self.structure = problem.remembered(Structure) if slacks else None
+        self.structure = None if all(b.plain for b in blocks) else problem.remembered(Structure)
+        #: What is known of columns of the same rows.
+        self.factors: dict[tuple[int, ...], tuple[Array, float]] = {}
 
     def found(self, multipliers: Mapping[str, Array]) -> AtOnce | None:
         """The bounds; None where norms say nothing."""
@@ -195,7 +201,7 @@ class _Bounds:
             z = multipliers[b.stated.name]
             if b.stated.relation == "<=" and z.size and not float(z.min()) >= 0.0:
                 return None
-            self._add(b, z, np.abs(z) if b.stated.relation == "==" else z)
+            self._add(b, z, np.abs(z))
         self.objective = self.curvature + float(problem.q @ self.x) + problem.constant + self.losses
         self.scale = max(problem.unit, abs(self.objective))
         if not 0.0 < self.scale < math.inf:
@@ -213,7 +219,7 @@ class _Bounds:
         # a measure and its rounding may come of two unknowns, or of two yardsticks: what each gives is added up
         stationarity = self._relative(measured, rad) + self._change(residual)
         measures = stationarity, self.infeasible, self.slackness / self.scale, gap / self.scale
-        return AtOnce(*measures, self.violation, self.objective, self.scale, self.pull)
+        return AtOnce(*measures, self.violation, self.objective, self.scale, self.pull, self._attained())
 
     # ---- what blocks add ------------------------------------------------------------------------------------------
 
@@ -245,6 +251,9 @@ class _Bounds:
             off = own * UNIT_ROUNDOFF * float(sizes.sum()) + error
             self.inherited = self.inherited + block.rows.column_max() * (off * RAISE)
         self.losses += t.value(u)
+        if loss.slopes_end:
+            off = (SLOPE_ROUNDING + loss.width) * UNIT_ROUNDOFF + 2.0 * loss.steepest * rad
+            self.room = min(self.room, float((weights * (loss.room(slopes) - off)).min()))
 
     def _add_constraint(self, block: _Block, c: Constraint, z: Array) -> None:
         mid, rad, side = block.values(self.x, self.reach, c.rhs)
@@ -253,7 +262,7 @@ class _Bounds:
         self.sides = max(self.sides, unit)
         over = np.abs(mid) if equal else np.maximum(mid, 0.0)
         near = c.size if equal else int(np.count_nonzero(mid > -rad))
-        size, products = (np.abs(z) if equal else z), np.abs(z * mid)
+        size, products = np.abs(z), np.abs(z * mid)
         if near:
             most, together = top(over) + rad, float(over.sum()) + near * rad
             price = max(self.largest, self.price, self._bend * most)
@@ -273,13 +282,12 @@ class _Bounds:
     def _unit(self, block: _Block, c: Constraint, unit: float) -> float:
         """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand
         side, and no more than an unknown has room for."""
-        bounds = () if self.structure is None else self.structure.bounds
-        bound = any(c is b for b in bounds)
+        structure = self.structure
         if not unit:
             sizes = abs(block.rows) @ self.reach
             unit = top(sizes) if not block.plain and len(c.entries) == 1 else float(sizes.min(initial=math.inf))
-        if bound and self.structure is not None:
-            low, high = self.structure.limits
+        if structure is not None and any(c is b for b in structure.bounds):
+            low, high = structure.limits
             unit = min(unit, float(np.where(high > low, high - low, math.inf).min()))
         return unit
 
@@ -308,7 +316,22 @@ class _Bounds:
         """At least the change of multipliers, relative to the largest, that removes the residual of unknowns without
         curvature in sums over samples; infinite where their columns nearly depend on each other."""
         unit = self.largest if self.problem.terms else min(self.largest, self._costly)
-        return ratio(max([self._change_of(residual, *group) for group in self._groups()], default=0.0), unit)
+        self.change = max([self._change_of(residual, *group) for group in self._groups()], default=0.0)
+        return ratio(self.change, unit)
+
+    def _attained(self) -> float:
+        """What the change leaves of the room of the slopes, where it removes the residual of all unknowns that have no
+        curvature of their own."""
+        problem = self.problem
+        if not self.room > 0.0 or problem.linear or len(problem.terms) < len(problem.blocks):
+            return -math.inf
+        free = [v for v in problem.variables if v.name not in problem.quadratic]
+        curved = all(p.all() for _, p in self.diagonals)
+        if not curved or not all(b.sums(v.name) for v in free for b in self.blocks if v.name in b.stated.entries):
+            return -math.inf
+        if any(v.kind in BY_SAMPLE for v in free):
+            return -math.inf
+        return 1.0 - self.change * RAISE / self.room
 
     def _groups(self) -> list[tuple[list[str], list[_Block]]]:
         """The unknowns without curvature in sums over samples, with the blocks that add them up: all together, or
@@ -316,7 +339,7 @@ class _Bounds:
         variables = [v.name for v in self.problem.variables if v.kind not in BY_SAMPLE]
         free = [v for v in variables if v not in self.problem.quadratic]
         summed = [(b, own) for b in self.blocks if (own := [v for v in free if b.sums(v)])]
-        if self.problem.gauge or max([len(own) for _, own in summed], default=0) > 1:
+        if any(len(own) > 1 for _, own in summed):
             return [([v for v in free if any(v in own for _, own in summed)], [b for b, _ in summed])]
         return [([v], blocks) for v in free if (blocks := [b for b, own in summed if v in own])]
 
@@ -325,19 +348,35 @@ class _Bounds:
         if all(b.rows.one_entry_each for b in blocks):  # a row is its entry's change
             largest = np.max([b.rows.column_max()[where] for b in blocks], axis=0)
             return top(residual[where] / largest) if largest.all() else math.inf
-        columns = [b.columns(self.problem, names, where) for b in blocks]
-        if len(names) == 1 and columns[0].shape[1] == 1:
+        if residual[where].size == 1:
+            columns = [b.columns(self.problem, names, where) for b in blocks]
             largest = max([top(np.abs(K)) for K in columns])
             return ratio(largest * float(residual[where][0]), float(sum([np.vdot(K, K) for K in columns])))
-        gram = sum([K.T @ K for K in columns], np.zeros(()))
+        size, square = self._factored(names, blocks, where)
+        if not square < math.inf:
+            return math.inf
+        off = residual[where] / size
+        return INVERTED * math.sqrt(square * float(off @ off))
+
+    def _factored(self, names: list[str], blocks: list[_Block], where: Any) -> tuple[Array, float]:
+        """The lengths of some columns, and ‖L^-1‖^2 of the factor L of their Gram matrix in units of these; infinite
+        where they nearly depend on each other. Variables of the same rows, as Fisher's directions are, have one."""
+        same = tuple([id(b.stated.entries[v]) for b in blocks for v in names if b.sums(v)])
+        if not self.problem.gauge and (known := self.factors.get(same)) is not None:
+            return known
+        gram = np.zeros(())
+        for b in blocks:
+            K = b.columns(self.problem, names, where)
+            gram = gram + K.T @ K
         size = np.sqrt(gram.diagonal())
         scaled = self.problem.fill_null_directions(gram / size / size[:, None], size, where)
         lower, info = dpotrf(scaled, lower=1)
-        if info != 0 or not lower.diagonal().min() >= SMALLEST_PIVOT:
-            return math.inf
-        inverse = dtrtri(lower, lower=1)[0].ravel()
-        off = residual[where] / size
-        return INVERTED * math.sqrt(float(inverse @ inverse) * float(off @ off))
+        square = math.inf
+        if info == 0 and lower.diagonal().min() >= SMALLEST_PIVOT:
+            inverse = dtrtri(lower, lower=1)[0].ravel("K")
+            square = float(inverse @ inverse)
+        self.factors[same] = size, square
+        return size, square
 
     def _cost(self, residual: Array) -> float:
         """What the residuals of all unknowns cost."""

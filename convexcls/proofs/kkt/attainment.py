@@ -64,7 +64,7 @@ MAX_MULTIPLIER_CHANGE = 0.5
 
 def needs_attainment_proof(problem: Problem) -> bool:
     """Whether some loss of the problem has no minimiser of its own."""
-    return any(np.isfinite(t.loss.slopes).any() for t in problem.terms)
+    return any(t.loss.slopes_end for t in problem.terms)
 
 
 def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gradient: Array | None = None) -> float:
@@ -190,9 +190,8 @@ def _few(t: Term, count: int) -> Term:
     """The term over evenly spaced samples, enough of them for ``count`` rows; all where there are not many more."""
     if t.size <= MAX_SAMPLES_TAKEN_ALL:
         return t
-    counted = np.flatnonzero(t.weights > 0)
-    every = counted.size * t.loss.width // count
-    return t.thinned(counted[::every]) if every > 1 else t
+    every = t.count * t.loss.width // count
+    return t.thinned(t.counted_samples(every)) if every > 1 else t
 
 
 class _Correction:
@@ -293,7 +292,7 @@ class _Correction:
         worst = 1.0
         for t, rows, u in self.terms:
             moved = rows @ (step / size)
-            if t.counted.size < t.size:
+            if not t.all_count:
                 u, moved = u[t.counted], moved[t.counted]
             least = float(t.loss.remaining(u, moved).min(initial=1.0))
             if math.isnan(least):

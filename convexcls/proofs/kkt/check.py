@@ -30,14 +30,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from convexcls.arrays import UNIT_ROUNDOFF, Array, Mask, top
+from convexcls.data import Recalled
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
-from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, rounding_by_row, row_values
+from convexcls.proofs.kkt.products import (
+    Gradient,
+    plain_rounding,
+    plain_values,
+    quadratic_value,
+    rounding_by_row,
+    row_values,
+)
+from convexcls.proofs.kkt.pulls import Pull, excess_by_block, pull_by_block, pull_error, slopes_at
 from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
 from convexcls.proofs.rigorous.rounding import Ball, gamma, raised
 from convexcls.rows import JoinedRows
@@ -121,21 +131,31 @@ class _Check:
 
     def _add_term(self, term: Term) -> float:
         """Add the pull of a term; its value."""
-        rows, weights = self.problem.rows(term), term.row_weights
+        rows, own = self.problem.rows(term), 1 if term.is_half_square else SLOPE_ROUNDING  # a slope may be the argument
+        own += self.given  # weights are costs, too
+        if not self.closely and (pull := self._pull_by_block(rows, term, own)) is not None:
+            self.gradient.take(rows, pull.total, pull.additions, pull.magnitude, pull.size)
+            self.largest_multiplier = max(self.largest_multiplier, pull.largest)
+            self.losses_rounding += pull.cost
+            if self.sizes.curved.size:
+                self.gradient.inherit(rows, pull.inherited)
+            return pull.value
+        weights = term.row_weights
         u, rad = self._arguments(term)
-        slopes = term.loss.slope(u)
-        sizes = weights * term.loss.slope_size(u, slopes)
-        if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
-            slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
-        self._add(rows, weights * slopes, sizes)
-        error = _pull_error(term, u, rad)
+        z, sizes, error = slopes_at(term.loss, u, rad, weights, term.all_count)
+        self._add(rows, z, sizes)
         self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
-            own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-            own += self.given  # weights are costs, too
             off = own * UNIT_ROUNDOFF * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
+
+    def _pull_by_block(self, rows: JoinedRows, term: Term, roundings: int) -> Pull | None:
+        """The pull of a term whose rows are read by block, in one reading; None of others."""
+        if not rows.read_by_block():
+            return None
+        rad = plain_rounding(rows, self.x, term, "offset")
+        return pull_by_block(rows, term, self.x, rad, roundings) if np.isfinite(rad) else None
 
     def _arguments(self, term: Term) -> tuple[Array, Array | float]:
         """The arguments of a term, with bounds on their rounding: one for all, one a row, or as small as is wanted."""
@@ -155,7 +175,7 @@ class _Check:
         rows, curved, little = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
         u = rows @ self.x + term.offset
         wanted = little * float(np.abs(u).max(initial=0.0)) if term.is_half_square else little
-        pulls = float(_pull_error(term, u, 1.0).sum())
+        pulls = float(pull_error(term.loss, u, 1.0, term.row_weights, term.all_count).sum())
         counts = rows.column_max()[curved] / np.sqrt(2.0 * self.scale * self.sizes.diagonal[curved])
         if pulls:
             wanted = min(wanted, float(np.sqrt(2.0 * little * self.scale / pulls)))
@@ -384,6 +404,8 @@ class _Check:
         return Residual(self.primal), Residual(self.signs), Residual(self.slackness)
 
     def _constraint(self, c: Constraint) -> None:
+        if not self.closely and self._constraint_by_block(c):
+            return
         multiplier, equal = self.multipliers[c.name], c.relation == "=="
         size, nothing = np.abs(multiplier), np.zeros(multiplier.size)
         most = top(size)
@@ -407,15 +429,49 @@ class _Check:
         by = ((1.0, self.scale),)
         self.slackness[c.name] = BlockResidual.of(nothing if equal else np.abs(products), by, ratio(unsure, self.scale))
 
+    def _constraint_by_block(self, c: Constraint) -> bool:
+        """The same of inequalities whose rows are read by block, in one reading, if they have no slacks and one unit:
+        what each row comes to is worked out again when somebody looks at it."""
+        rows, multiplier = self.problem.rows(c), self.multipliers[c.name]
+        if c.relation == "==" or c.name in self.sizes.slack_curvatures or not rows.read_by_block():
+            return False
+        rad, unit = plain_rounding(rows, self.x, c, "rhs"), self._unit(c)
+        if not isinstance(unit, float) or not np.isfinite(rad):
+            return False
+        if (found := excess_by_block(rows, c, self.x, multiplier, rad)) is None:
+            return False
+        size = np.abs(multiplier)
+        most = top(size)
+        price, by = max(most, self.sizes.slack_costs[c.name]), ((1.0, self.scale),)
+        share = found.violations / found.violation if found.violation > 0 else 1.0
+        off_share = found.offs / found.off if found.off > 0 else 1.0
+        off = largest(found.off, self._priced(unit, price, off_share))
+        violation, products = _recalled(rows, c, self.x, None), _recalled(rows, c, self.x, multiplier)
+        self.primal[c.name] = BlockResidual.known(
+            violation, found.violation, self._priced(unit, price, share), rounding=off
+        )
+        wrong = np.maximum(-multiplier, 0.0)
+        self.signs[c.name] = BlockResidual.of(wrong, self._sign_yardsticks(c, most, unit))
+        rounding = float(size.sum()) * rad
+        self.products[c.name] = found.cost, rounding, found.size
+        self._count_products(found.cost, found.size, rounding, c.size)
+        self.slackness[c.name] = BlockResidual.known(
+            products, found.product, by, rounding=ratio(most * rad, self.scale)
+        )
+        return True
+
     def _add_products(self, products: Array, sizes: Array, rad: Array) -> tuple[float, float, float]:
         """Add what products of multipliers and residuals cost, with the sizes of the multipliers and the rounding of
         the residuals."""
         cost, rounding, size = float(products.sum()), float(sizes @ rad), float(np.abs(products).sum())
+        self._count_products(cost, size, rounding, products.size)
+        return cost, rounding, size
+
+    def _count_products(self, cost: float, size: float, rounding: float, count: int) -> None:
         self.cost += cost
         self.cost_size += size
         self.cost_rounding += rounding
-        self.costs_added += products.size
-        return cost, rounding, size
+        self.costs_added += count
 
     def _unit(self, c: Constraint) -> Array | float:
         """What counts as one: that of the block but, of an unknown between two bounds, no more than their distance. The
@@ -495,11 +551,14 @@ class _Check:
         self.slackness[b.name] = BlockResidual.of(product, by, largest(2.0 * most * rounding, by))
 
 
-def _pull_error(term: Term, u: Array, rad: Array | float) -> Array:
-    """How far slopes times weights may be off because their arguments are."""
-    weights = term.row_weights
-    out = weights * (rad if term.is_half_square else 2.0 * term.loss.slope_change(u, rad))
-    return out if term.counted.size == weights.size else np.where(weights > 0, out, 0.0)
+def _recalled(rows: JoinedRows, c: Constraint, x: Array, multiplier: Array | None) -> Array:
+    """The violations of inequalities or, with multipliers, the sizes of the products, whenever these are looked at."""
+
+    def made() -> Array:
+        excess = rows @ x - c.rhs
+        return np.maximum(excess, 0.0) if multiplier is None else np.abs(np.asarray(multiplier) * excess)
+
+    return cast("Array", Recalled(c.size, made))
 
 
 def _share(values: Array) -> float:

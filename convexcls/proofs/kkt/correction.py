@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from weakref import ref
 
 import numpy as np
@@ -31,6 +31,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.caching import cached_property
+from convexcls.data import Coded, is_coded
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
@@ -205,7 +206,8 @@ class GroupRows:
         self.names, self.where = names, problem.places(names)
         self.places: list[Indices] = []
         self.maps = summed_rows(problem, self.names)
-        self.costs = [np.ones(rows.shape[0]) for rows in self.maps]
+        by_block = any(b.is_by_block for b in problem.blocks)
+        self.costs = [_ones(rows.shape[0], by_block) for rows in self.maps]
         #: What a change is measured against, where that is not the largest multiplier.
         self.unit: float | None = None
         if sides := _sides(problem, self.names):
@@ -221,6 +223,9 @@ class GroupRows:
         out = np.zeros(self.where.size)
         for joined, costs in zip(self.maps, self.costs, strict=True):
             for where, rows in joined.parts:
+                if is_coded(costs):
+                    out[where] += rows.gram(costs).diagonal()
+                    continue
                 out[where] += rows.transposed_matmul(costs * (rows @ np.ones(rows.shape[1])))
         return out
 
@@ -311,7 +316,8 @@ class GroupRows:
             if found is not None and (found + rounding <= enough or self.whole is None):
                 return Correction(found, True, rounding)
         if self.whole is not None:
-            return Correction(self.whole.change(r), True, self.whole.largest_change(off))
+            rounding = self.whole.largest_change(off)
+            return Correction(self.whole.change(r, enough - rounding), True, rounding)
         if sum(rows.shape[0] for rows in self.maps) * self.where.size <= MAX_RANKED_ENTRIES and self._near_dependence:
             return _by_rationals(self.maps, self.costs, r, off)
         if self.basis is None or not self.is_exact:
@@ -419,10 +425,14 @@ class _Factored:
         """(K'CK)^-1 r."""
         return np.asarray(dpotrs(self.factor, r / self.unit, lower=1)[0] / self.unit)
 
-    def change(self, r: Array) -> float:
-        """The largest entry of K (K'CK)^-1 r."""
+    def change(self, r: Array, enough: float = 0.0) -> float:
+        """The largest entry of K (K'CK)^-1 r; of rows that are read by block a bound of it, if that is ``enough``."""
         step = self.solve(r)
-        return _largest([rows @ step for rows in self.maps])
+        if any(rows.read_by_block() for rows in self.maps):
+            at_most = max(rows.largest_reach(step) for rows in self.maps)
+            if at_most <= enough:
+                return at_most
+        return max(_largest_product(rows, step) for rows in self.maps)
 
     def largest_change(self, off: Array) -> float:
         """At least the same for every r with |r| <= off. Where all costs are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r is at
@@ -456,6 +466,21 @@ def _largest(changes: Sequence[Array]) -> float:
     return max([top(np.abs(change)) for change in changes])
 
 
+def _ones(n: int, by_block: bool) -> Array:
+    """A cost of one for every row."""
+    return cast("Array", Coded.alike(1.0, n)) if by_block else np.ones(n)
+
+
+def _largest_product(rows: JoinedRows, step: Array) -> float:
+    """The largest entry of K step."""
+    parts = rows.each_block(_largest_of_block, common=(step,))
+    return top(np.abs(rows @ step)) if parts is None else max(parts, default=0.0)
+
+
+def _largest_of_block(rows: Rows, step: Array) -> float:
+    return top(np.abs(rows @ step))
+
+
 def _on_few_rows(
     maps: Sequence[JoinedRows], costs: Sequence[Array], few: _Factored, r: Array, enough: float
 ) -> float | None:
@@ -465,6 +490,8 @@ def _on_few_rows(
     rest = few.change(r)
     if rest <= enough:
         return rest
+    if any(rows.read_by_block() for rows in maps):  # all of them are multiplied out in one reading: that is no more
+        return None
     left, step, fall = r, np.zeros_like(r), 1.0
     changes = [np.zeros(rows.shape[0]) for rows in maps]
     for _ in range(MAX_STEPS):

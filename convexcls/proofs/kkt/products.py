@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask, top
+from convexcls.data import nonzero_places
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, raised_number
@@ -39,8 +40,8 @@ from convexcls.rows.doubled import (
     two_product,
 )
 
-#: So many entries at a time are written out in doubled precision.
-BLOCK_ENTRIES = 1_000_000
+#: So many entries at a time are written out in doubled precision: what the processor holds near.
+BLOCK_ENTRIES = 100_000
 #: At least so many rows at a time: of many slacks beside them, they have as many.
 MIN_BLOCK_ROWS = 64
 #: More products than this are added up by halves, not one by one.
@@ -53,6 +54,7 @@ MAX_ROWS_MULTIPLIED_ALL = 2000
 
 #: What is known of rows, as long as they are there.
 _KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
+_KNOWN_FROM_AFAR: WeakKeyDictionary[Rows, EntryError | None] = WeakKeyDictionary()
 
 
 class RowFacts(NamedTuple):
@@ -90,11 +92,15 @@ def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float
 
 
 def _error_of(core: Rows, closely: bool) -> EntryError:
-    if core not in _KNOWN and not closely and (afar := error_from_afar(core)) is not None:
-        return afar
-    if core not in _KNOWN:
-        _KNOWN[core] = entry_error(core)
-    return _KNOWN[core]
+    if (known := _KNOWN.get(core)) is not None:
+        return known
+    if not closely:
+        if core not in _KNOWN_FROM_AFAR:
+            _KNOWN_FROM_AFAR[core] = error_from_afar(core)
+        if (afar := _KNOWN_FROM_AFAR[core]) is not None:
+            return afar
+    known = _KNOWN[core] = entry_error(core)
+    return known
 
 
 def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: bool = False) -> tuple[Array, float]:
@@ -102,11 +108,16 @@ def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: 
     side = getattr(block, field)
     mid = rows @ x
     mid = mid - side if field == "rhs" else mid + side
-    known, k = facts(rows, closely), rows.row_length + ROUNDINGS_BESIDE_SUM
-    largest = rows.largest_reach(x) + top(np.abs(side))
-    off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
-    rad = raised_number((gamma(k) + known.relative) * largest + off) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
+    rad = plain_rounding(rows, x, block, field, closely)
     return mid, rad if math.isfinite(rad + float(mid.sum())) else math.inf
+
+
+def plain_rounding(rows: JoinedRows, x: Array, block: Block, field: str, closely: bool = False) -> float:
+    """That bound, which is one of values that do not overflow: it takes no reading."""
+    known, k = facts(rows, closely), rows.row_length + ROUNDINGS_BESIDE_SUM
+    largest = rows.largest_reach(x) + top(np.abs(getattr(block, field)))
+    off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
+    return raised_number((gamma(k) + known.relative) * largest + off) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
 
 
 def rounding_by_row(rows: JoinedRows, x: Array, block: Block, field: str) -> Array:
@@ -125,9 +136,8 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
     for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):
-        sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
         used = np.flatnonzero((x != 0) & _used(rows, some))
-        mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], Doubled.of([[v] for v in sides], 1))
+        mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], _sides(block, field, some, sign))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
     if 0 < left.size * rows.shape[1] <= MAX_RATIONAL_ENTRIES and np.all(np.isfinite(x)):
         point = [Fraction(v) for v in x.tolist()]
@@ -135,6 +145,14 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
             (s,) = block.rational_vector(field, [i])
             mid[i], rad[i] = _rounded(dot(row, point) + Fraction(sign) * s)
     return Ball(mid, rad)
+
+
+def _sides(block: Block, field: str, some: Indices, sign: float) -> Doubled:
+    """Some of the offsets or right-hand sides, one a row, as they were given, times the sign."""
+    if block.given_rationals(field) is not None:
+        return Doubled.of([[Fraction(sign) * v] for v in block.rational_vector(field, some)], 1)
+    values = sign * getattr(block, field)[some]
+    return Doubled(values[:, None], np.zeros((values.size, 1)))
 
 
 def _used(rows: JoinedRows, some: Indices | slice) -> Mask:
@@ -231,19 +249,21 @@ class Gradient:
 
     def add(self, rows: JoinedRows, z: Array, size: Array | None = None) -> None:
         """Add R'z; ``size`` are the sizes of z, against which its rounding is judged."""
-        known = facts(rows, self.closely)
         size = np.abs(z) if size is None else size
         many = self.closely or z.size > MAX_ROWS_MULTIPLIED_ALL
-        if many and 2 * np.count_nonzero(size) < z.size:  # most rows of a margin are far from it
-            used = np.flatnonzero(size)
+        if many and 2 * (used := nonzero_places(size)).size < z.size:  # most rows of a margin are far from it
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
-        pull, lengths, added = rows.added_up_with_sizes(z, size)
+        self.take(rows, *rows.added_up_with_sizes(z, size), float(size.sum()))
+
+    def take(self, rows: JoinedRows, pull: Array, additions: Array | int, added: Array, size: float) -> None:
+        """Add R'z, which is known, with its additions, |R|' of the sizes and the sum of these."""
+        known = facts(rows, self.closely)
         self.pull += pull
         self.magnitude += added
-        self.lengths += lengths
+        self.lengths += additions
         if known.relative or not isinstance(known.absolute, float):
-            self.errors += known.relative * added + known.absolute * float(size.sum())
+            self.errors += known.relative * added + known.absolute * size
 
     def inherit(self, rows: JoinedRows, off: Array | float) -> None:
         """Bear in mind that the z of these rows may be ``off`` from what they stand for: each by as much, or, where it

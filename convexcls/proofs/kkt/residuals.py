@@ -45,14 +45,19 @@ class BlockResidual(NamedTuple):
             relative = max(relative, least)
         return cls(values, yardsticks, rounding, least, most, relative)
 
+    @classmethod
+    def known(cls, values: Array, most: float, yardsticks: Yardsticks, rounding: float) -> BlockResidual:
+        """The same of residuals of which the largest is known, measured by numbers."""
+        return cls(values, yardsticks, rounding, 0.0, most, largest(most, yardsticks))
+
     @property
     def relatives(self) -> Array:
         """All relative residuals."""
-        out = np.zeros(self.values.shape)
+        out, values = np.zeros(self.values.shape), np.asarray(self.values)
         with np.errstate(all="ignore"):
             for factor, size in self.yardsticks:
-                np.maximum(out, ratios(self.values * factor, size), out=out)
-        return np.where((self.values > 0) | np.isinf(self.least), np.maximum(out, self.least), out)
+                np.maximum(out, ratios(values * factor, size), out=out)
+        return np.where((values > 0) | np.isinf(self.least), np.maximum(out, self.least), out)
 
 
 class Residual:
@@ -319,20 +324,23 @@ class Sizes:
         self.pull, self.multiplier = np.zeros(problem.size), 0.0
         for term in problem.terms:
             if term.is_half_square:
-                target = self._targets(term)
-                self.pull += problem.rows(term).column_max() * float(target.sum())
-                self.multiplier = max(self.multiplier, top(target))
+                total, largest = self._targets(term)
+                self.pull += problem.rows(term).column_max() * total
+                self.multiplier = max(self.multiplier, largest)
         for c in problem.constraints:
             if unit := self.units[c.name]:
                 self.pull += problem.rows(c).column_max() * (self.unit / unit)
                 self.multiplier = max(self.multiplier, self.unit / unit)
 
-    def _targets(self, term: Term) -> Array:
-        target = UNIT_SHARE * term.weights * np.abs(term.offset)
-        if target.any():
-            return target
+    def _targets(self, term: Term) -> tuple[float, float]:
+        """The sum and the largest of the slopes at x = 0, as far as they count."""
+        found = [(float(t.sum()), top(t)) for w, u in term.parts() for t in (UNIT_SHARE * w * np.abs(u),)]
+        total, largest = sum(size for size, _ in found), max((most for _, most in found), default=0.0)
+        if largest > 0.0:
+            return total, largest
         # no targets either: a loss of one unit has this slope
-        return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / term.size)
+        slopes = np.sqrt(2.0 * self.unit * term.weights) / term.size
+        return float(slopes.sum()), top(slopes)
 
     def side(self, block: Block) -> float:
         """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the

@@ -37,7 +37,7 @@ def text_digest(data: Data) -> str:
     for start, stop, block in _blocks(data):
         heads = _heads(data, start, stop)
         tails = _entries(data, start, stop, block)
-        lines = [f"{head} {tail}\n" if tail else f"{head}\n" for head, tail in zip(heads, tails)]  # noqa: B905
+        lines = [f"{head} {tail}\n" if tail else f"{head}\n" for head, tail in zip(heads, tails, strict=True)]
         seen.update("".join(lines).encode())
     return seen.hexdigest()
 

@@ -124,11 +124,10 @@ def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> 
     try:
         given = checked_data(parsed, X, y, sample_weight)
         data = _spoken_of(parsed, given)
-        y = y if given.labels is None else given.given
         if rounded := data is not given:
-            X, y = data.samples, y if data.labels is not None else data.given
+            X = data.samples
             sample_weight = None if sample_weight is None else data.given_weights
-        lower, upper = check_claim(parsed, rebuilt(parsed, X, y, sample_weight))
+        lower, upper = check_claim(parsed, rebuilt(parsed, X, data.given, sample_weight))
     except CertificateError as error:
         return Verification(False, (str(error),), parsed=parsed)
     return Verification(True, (), lower, upper, parsed, rounded)
@@ -239,9 +238,10 @@ def checked_data(parsed: Parsed, X: Any, y: Any, sample_weight: Any) -> Data:
         raise CertificateError(f"the model {parsed.model!r} takes no weights, but the data have some")
     data = check_data(X, y, sample_weight, real_target=real, several=True)
     named = parsed.coding is not None and parsed.coding.positive is not None
-    if named and data.classes is not None and data.labels is not None and len(data.labels) == 2:
+    if named and data.labels is not None and len(data.labels) == 2:
         if label_texts(data.labels) == parsed.labels:
             return data
+        assert data.classes is not None
         return check_data(X, Labels(1 - data.classes, data.labels[::-1]), sample_weight)
     return data
 

@@ -294,8 +294,7 @@ def several_class_rows(data: Data, samples: Indices | None, intercept: bool) -> 
 
 def separation_rows(data: Data, intercept: bool, several: bool = False) -> Rows:
     """The rows of all samples that count (with a weight above 0)."""
-    counted = np.flatnonzero(data.weights > 0)
-    samples = None if counted.size == data.n else counted
+    samples = None if np.all(data.weights > 0) else np.flatnonzero(data.weights > 0)
     if several:
         return several_class_rows(data, samples, intercept)
     assert data.signs is not None

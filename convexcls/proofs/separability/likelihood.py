@@ -57,8 +57,7 @@ class SeparatingLikelihood(Separating):
         if not self._rounding(x) < 1e-6:
             return False
         term = self.term
-        counted = np.flatnonzero(term.weights > 0)
-        few = term.thinned(counted[:: max(counted.size // ENOUGH_SAMPLES_FOR_CURVATURE, 1)])
+        few = term.thinned(term.counted_samples(max(term.count // ENOUGH_SAMPLES_FOR_CURVATURE, 1)))
         rows = self.problem.joined(few.entries, few.size)
         u, places = rows @ x + few.offset, self._places()
         if places.size > rows.shape[0]:  # more unknowns than margins: some direction has no curvature

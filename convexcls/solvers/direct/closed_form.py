@@ -9,7 +9,7 @@ through conjugate gradients (Hestenes and Stiefel 1952), refined likewise.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -41,6 +41,14 @@ MAX_DENSE_SAMPLES = 5000
 RESIDUAL_SHARE, PENALISED_SHARE, UNPENALISED_SHARE, MAX_STEPS_PER_UNKNOWN = 1e-3, 1e-2, 1e-5, 20
 
 
+class Found(NamedTuple):
+    """A minimiser, what there is to say of it, and the objective where that is known without another reading."""
+
+    x: Array
+    message: str
+    objective: float | None = None
+
+
 @dataclass(frozen=True)
 class ClosedFormSolver(Solver):
     """Least squares and ridge by QR (SVD where columns depend on each other), for large data by refined normal
@@ -66,24 +74,26 @@ class ClosedFormSolver(Solver):
         return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        if np.any(problem.q) or problem.matrices:
+        objective = None
+        if problem.matrices or (problem.linear and problem.q.any()):
             x, multipliers, message = _equations(problem)
         elif problem.constraints:
             x, multipliers, message = solve_under_equations(problem, self.rank_tol)
         else:
-            (x, message), multipliers = self._least_squares(problem, tol), {}
+            found, multipliers = self._least_squares(problem, tol), {}
+            x, message, objective = found
         tracer = Tracer(callback)
-        tracer.record(problem.minimised(x), 0.0)
+        tracer.record(problem.minimised(x) if objective is None else objective, 0.0)
         return Answer(x, multipliers, message, 1, tuple(tracer.lines))
 
-    def _least_squares(self, problem: Problem, tol: float) -> tuple[Array, str]:
+    def _least_squares(self, problem: Problem, tol: float) -> Found:
         entries = problem.size * sum(t.size for t in problem.terms)
         if entries > MAX_ENTRIES_ALWAYS_REFINED:
             function = SmoothObjective(problem)
             if (found := by_samples(function)) is not None:
                 return found
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
-                return by_conjugate_gradients(function, tol), "least squares by conjugate gradients"
+                return Found(by_conjugate_gradients(function, tol), "least squares by conjugate gradients")
             if (found := by_normal_equations(function)) is not None:
                 return found
         matrix, target = _stack(problem)
@@ -92,10 +102,10 @@ class ClosedFormSolver(Solver):
         rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
         if rank < matrix.shape[1]:
             x = shortest_solution(matrix, target, self.rank_tol)
-            return x, _rank_in_words(rank, matrix.shape[1])
+            return Found(x, _rank_in_words(rank, matrix.shape[1]))
         worth_it = sizes[0] > MIN_CONDITION_TO_REFINE * sizes[-1] or matrix.size <= MAX_ENTRIES_ALWAYS_REFINED
         rounds = self.refinements if worth_it else 0
-        return _refined(matrix[:, order], target, (Q, R), order, rounds), _rank_in_words(rank, rank)
+        return Found(_refined(matrix[:, order], target, (Q, R), order, rounds), _rank_in_words(rank, rank))
 
 
 def _rank_in_words(rank: int, unknowns: int) -> str:
@@ -172,7 +182,7 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     return x, split_by_block(problem.constraints, nu), "linear KKT system"
 
 
-def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
+def by_normal_equations(function: SmoothObjective) -> Found | None:
     """The minimiser by the normal equations, and the rank in words; None where columns depend on each other too nearly.
 
     With R'R the Gram matrix of the columns scaled to length one, a solution is corrected by
@@ -186,8 +196,9 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
     """
     problem = function.problem
     function.read_at_once()
-    iterate = function.at(np.zeros(problem.size))
-    columns = ColumnBasis.of_gram(iterate.hessian())
+    iterate = last = function.at(np.zeros(problem.size))
+    hessian, by_block = iterate.hessian(), any(t.at_once for t in function.terms)
+    columns = ColumnBasis.of_gram(hessian)
     function.read_at_once(False)
     if columns is None or columns.condition > MAX_GRAM_CONDITION:
         return None
@@ -199,17 +210,21 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
     size[columns.columns] = columns.own_lengths
 
     def downhill(at: Array) -> Array:
-        return -columns.solve_spread((function.at(at) if np.any(at) else iterate).gradient)
+        nonlocal last
+        last = function.at(at) if np.any(at) else iterate
+        return -columns.solve_spread(last.gradient)
 
     x = refined_steps(downhill, problem.size, size)
     if x is None:
         return None
     if columns.others.size:
         x = shortest_along(columns.null_vectors, x)
-    return x, _rank_in_words(columns.columns.size, problem.size)
+    way = x - last.x  # a quadratic is known wherever it is known at one point
+    objective = last.objective + float(last.gradient @ way) + 0.5 * float(way @ (hessian @ way))
+    return Found(x, _rank_in_words(columns.columns.size, problem.size), objective if by_block else None)
 
 
-def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
+def by_samples(function: SmoothObjective) -> Found | None:
     """The minimiser of a problem with more unknowns than samples, in the span of these; None where it has not, or where
     their matrix is singular or large.
 
@@ -222,10 +237,12 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
     fits the samples.
     """
     problem, D = function.problem, function.diagonal
+    if not 2 * sum(t.samples for t in function.terms) <= problem.size:
+        return None
     weights = np.concatenate([t.weights for t in function.terms])
     n, penalised = weights.size, bool(np.any(D > 0))
     few = np.flatnonzero(D == 0) if penalised else np.empty(0, dtype=np.intp)
-    if not 2 * n <= problem.size or n > MAX_DENSE_SAMPLES or few.size > n or not np.all(weights > 0):
+    if n > MAX_DENSE_SAMPLES or few.size > n or not np.all(weights > 0):
         return None
     inverse = np.divide(1.0, D, out=np.zeros(D.size), where=D > 0) if penalised else np.ones(D.size)
     M = StackedRows([t.rows for t in function.terms]).compact()
@@ -251,7 +268,7 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
 
     if (x := refined_steps(step, problem.size, 1.0)) is None:
         return None
-    return x, "in the span of the samples" + ("" if penalised else ": one of many minimisers, the shortest")
+    return Found(x, "in the span of the samples" + ("" if penalised else ": one of many minimisers, the shortest"))
 
 
 def by_conjugate_gradients(function: SmoothObjective, tol: float) -> Array:

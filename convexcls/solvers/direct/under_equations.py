@@ -7,7 +7,8 @@ share one factorization. Of large data of good condition it is that of the norma
 
     G d + A'e = -gradient,  A d = b - Ax:     (A G^-1 A') e = Ax - b - A G^-1 gradient,     d = -G^-1 (gradient + A'e),
 
-refined on the data. Otherwise the null space of the equations is taken, without normal equations.
+refined on the data. So are small ones, whose condition a few norms bound. Otherwise the null space of the equations is
+taken, without normal equations.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, all_finite, inverse_root
 from convexcls.problem import Block, Problem
 from convexcls.rows import Rows, as_rows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
@@ -28,6 +30,9 @@ from convexcls.solvers.smooth.hessian import refined_steps
 
 #: Matrices with so few entries are refined in extended precision, whatever their condition.
 MAX_ENTRIES_ALWAYS_REFINED = 100_000
+#: Gram matrices of a condition up to this are solved by their inverse; after one more round on the data nothing but
+#: rounding is left.
+MAX_CLEAR_CONDITION = 1e6
 #: A column is clearly no combination of those before it where so much of its length stands out from them.
 CLEAR_PIVOT = 1e-6
 
@@ -43,6 +48,13 @@ class _Group:
     offsets: tuple[Array, ...]
     A: Array
     b: Array
+
+    def weighted(self) -> tuple[Array, Array]:
+        """M and t, each row times the root of its weight."""
+        roots = [np.sqrt(w)[:, None] for w in self.weights]
+        matrices = [rows.to_dense() * root for rows, root in zip(self.rows, roots, strict=True)]
+        offsets = [t * root for t, root in zip(self.offsets, roots, strict=True)]
+        return (matrices[0], offsets[0]) if len(roots) == 1 else (np.vstack(matrices), np.vstack(offsets))
 
     def gradient(self, X: Array, multipliers: Array) -> Array:
         """M'W(MX + t) + A' times the multipliers, in one reading of the rows."""
@@ -61,13 +73,13 @@ def solve_under_equations(problem: Problem, rank_tol: float) -> tuple[Array, dic
     x, multipliers = np.zeros(problem.size), {}
     for group in _groups(problem):
         entries = group.A.shape[1] * sum(rows.shape[0] for rows in group.rows)
-        found = _by_normal_equations(group) if entries > MAX_ENTRIES_ALWAYS_REFINED else None
+        found = _by_normal_equations(group) if entries > MAX_ENTRIES_ALWAYS_REFINED else _at_once(group)
         X, nu = _by_null_space(group, rank_tol) if found is None else found
         for k, name in enumerate(group.names):
             blocks = _blocks_of(problem, name) if name else problem.constraints
             x[problem.layout[name] if name else slice(None)] = X[:, k]
-            ends = np.cumsum([0, *(c.size for c in blocks)])
-            multipliers.update({c.name: nu[i:j, k] for c, i, j in zip(blocks, ends[:-1], ends[1:], strict=True)})
+            ends = accumulate(c.size for c in blocks)
+            multipliers.update({c.name: nu[j - c.size : j, k] for c, j in zip(blocks, ends, strict=True)})
     equations = sum(c.size for c in problem.constraints)
     return x, multipliers, f"least squares under {equations} equation(s)"
 
@@ -100,6 +112,8 @@ def _groups(problem: Problem) -> list[_Group]:
 def _side_by_side(members: list[_Group]) -> _Group:
     """Groups with the same rows as one."""
     first = members[0]
+    if len(members) == 1:
+        return first
     offsets = tuple(np.hstack(parts) for parts in zip(*(m.offsets for m in members), strict=True))
     names = tuple(name for m in members for name in m.names)
     return _Group(names, first.rows, first.weights, offsets, first.A, np.hstack([m.b for m in members]))
@@ -117,8 +131,11 @@ def _group(
 ) -> _Group:
     width = problem.variable(name).size if name else problem.size
     entries = [c.entries[name] if name else problem.rows(c) for c in constraints]
-    A = np.vstack([np.zeros((0, width)), *(part.to_dense() for part in entries)])
-    b = np.concatenate([np.zeros(0), *(c.rhs for c in constraints)])[:, None]
+    if len(entries) == 1:
+        A, b = entries[0].to_dense(), constraints[0].rhs[:, None]
+    else:
+        A = np.vstack([np.zeros((0, width)), *(part.to_dense() for part in entries)])
+        b = np.concatenate([np.zeros(0), *(c.rhs for c in constraints)])[:, None]
     weights, offsets = tuple(t.weights for t in terms), tuple(t.offset[:, None] for t in terms)
     return _Group((name,), tuple(rows), weights, offsets, A, b)
 
@@ -175,6 +192,27 @@ def _by_normal_equations(group: _Group) -> tuple[Array, Array] | None:
     return (shortest_along(columns.null_vectors, X) if columns.others.size else X), nu
 
 
+def _at_once(group: _Group) -> tuple[Array, Array] | None:
+    """X and the multipliers by the inverse of a small Gram matrix; None where norms do not show that its condition is
+    fair, and that of the equations. The second round refines the first on the data."""
+    (M, s), A, b = group.weighted(), group.A, group.b
+    with np.errstate(all="ignore"):  # what is not a number has no condition that is fair
+        W, condition = inverse_root(M.T @ M)
+        if not condition <= MAX_CLEAR_CONDITION:
+            return None
+        B = W @ A.T
+        V, condition = inverse_root(B.T @ B)
+        if not condition <= MAX_CLEAR_CONDITION:
+            return None
+        X, nu, gradient = np.zeros((A.shape[1], b.shape[1])), np.zeros(b.shape), M.T @ s
+        for _ in range(2):
+            u = W @ gradient
+            e = V.T @ (V @ (A @ X - b - B.T @ u))
+            X, nu = X - W.T @ (u + B @ e), nu + e
+            gradient = M.T @ (M @ X + s) + A.T @ nu
+    return (X, nu) if all_finite(X) and all_finite(nu) else None
+
+
 def _shortest_fit(matrix: Array, cutoff: float) -> Callable[[Array], Array]:
     """What gives the shortest z with ‖matrix z - target‖ least for a target, from one factorization."""
     if not np.isfinite(matrix).all():
@@ -205,9 +243,8 @@ def _by_triangle(matrix: Array) -> Callable[[Array], Array] | None:
 
 def _by_null_space(group: _Group, rank_tol: float) -> tuple[Array, Array]:
     """The same by the null space of the equations."""
-    roots = [np.sqrt(w)[:, None] for w in group.weights]
-    matrix = np.vstack([rows.to_dense() * root for rows, root in zip(group.rows, roots, strict=True)])
-    target = np.vstack([-t * root for t, root in zip(group.offsets, roots, strict=True)])
+    matrix, offset = group.weighted()
+    target = -offset
     left, values, right = np.linalg.svd(group.A, full_matrices=True)
     rank = int(np.sum(values > rank_tol * values.max(initial=0.0)))
 

@@ -76,6 +76,8 @@ class DualProgram:
     compliance: Array
     u0: Array
     total: float
+    #: M M' where that is known.
+    gram: Array | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> DualProgram:
@@ -105,8 +107,9 @@ class DualProgram:
     def diagonal(self) -> Array:
         """k_ii = l_i^2 |M_i|^2 + compliance_i: the curvature along each multiplier."""
         if sparse.issparse(self.matrix):
-            squares = np.add.reduceat(np.append(self.matrix.data**2, 0.0), self.matrix.indptr[:-1])
-            squares = np.where(np.diff(self.matrix.indptr) > 0, squares, 0.0)
+            starts, filled = self.matrix.indptr[:-1], np.diff(self.matrix.indptr) > 0
+            squares = np.zeros(self.size)
+            squares[filled] = np.add.reduceat(self.matrix.data**2, starts[filled]) if filled.any() else 0.0
         else:
             squares = np.einsum("ij,ij->i", self.matrix, self.matrix)
         return np.asarray(self.left**2 * squares + self.compliance)
@@ -142,6 +145,7 @@ class DualProgram:
     def restricted(self, index: Indices) -> DualProgram:
         """The program of some multipliers, the others at 0."""
         parts = {name: getattr(self, name)[index] for name in ("left", "c", "h", "low", "high", "compliance")}
+        parts["gram"] = None if self.gram is None else self.gram[np.ix_(index, index)]
         whole = index.size == self.size
         out = self if whole else replace(self, matrix=self.matrix[index], **parts)
         out.__dict__.update(diagonal=self.diagonal[index], beta=self.beta)  # which are known
@@ -170,10 +174,10 @@ class DualProgram:
         where = np.arange(self.size)
         K[where, where] += SHIFT * self.size * float(K[where, where].max(initial=0.0))  # centred rows add up to 0
         try:
-            L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+            L = cholesky(K, lower=True, check_finite=False)
         except LinAlgError:
             return self
-        return replace(self, matrix=np.ascontiguousarray(L), u0=np.zeros(self.size))
+        return replace(self, matrix=np.ascontiguousarray(L), u0=np.zeros(self.size), gram=K)
 
     def farkas(self, a: Array) -> Mapping[str, Array] | None:
         """The multipliers as those of a contradiction, of rows that have to hold; None where there are none."""

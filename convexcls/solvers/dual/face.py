@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,14 @@ class Face:
         self.part, self.index = program.restricted(index), index
         self.ridge = self.part.compliance + damping * self.part.diagonal
         self.transposed = self.part.matrix.T
-        self.inverse = self._inverse()
+
+    def pull(self, d: Array) -> Array:
+        """M_F'(l d): what u falls by where the multipliers rise by d."""
+        return np.asarray(self.transposed @ (self.part.left * d))
 
     def product(self, d: Array) -> Array:
         """K_FF d."""
-        part = self.part
-        return np.asarray(part.left * (part.matrix @ (self.transposed @ (part.left * d))) + self.ridge * d)
+        return np.asarray(self.part.left * (self.part.matrix @ self.pull(d)) + self.ridge * d)
 
     def newton(self, r: Array, lacking: float, tolerance: float) -> FaceStep:
         """The step that solves the equations, to residuals of ``tolerance``."""
@@ -75,15 +78,14 @@ class Face:
         rest = self.inverse(left - self.product(found.d))
         return FaceStep(begin + found.d, -float(c @ rest) / size, found.steps)
 
-    def _inverse(self) -> Map:
+    @cached_property
+    def inverse(self) -> Map:
         """Multiplies by the inverse of the preconditioner."""
         part, diagonal = self.part, self.part.diagonal
         if not self._is_cheap():
             return lambda z: np.asarray(z / np.where(diagonal > 0, diagonal, 1.0))
-        scaled: Any = part.left[:, None] * part.matrix if not sparse.issparse(part.matrix) else part.matrix
-        K = scaled @ scaled.T
-        if sparse.issparse(K):
-            K = K.toarray() * part.left * part.left[:, None]
+        K: Any = part.matrix @ part.matrix.T if part.gram is None else part.gram
+        K = (K.toarray() if sparse.issparse(K) else K) * part.left * part.left[:, None]
         where = np.arange(self.index.size)
         K[where, where] += self.ridge + RIDGE * float(diagonal.max(initial=0.0)) * self.index.size
         try:
@@ -99,8 +101,11 @@ class Face:
             return False
         if not sparse.issparse(self.part.matrix):
             return True
+        worth = STEPS_PER_FACTOR * 2.0 * self.part.matrix.nnz - m**3 / 60.0
+        if worth <= 0.0:
+            return False
         counts = np.bincount(self.part.matrix.indices).astype(float)
-        return float(counts @ counts) + m**3 / 60.0 <= STEPS_PER_FACTOR * 2.0 * self.part.matrix.nnz
+        return float(counts @ counts) <= worth
 
 
 def conjugate_gradients(product: Map, precondition: Preconditioner, r: Array, tolerance: float) -> FaceStep:

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
+from convexcls.data import Coded, Counting, Sparse, joined_vectors, nonzero_places
 from convexcls.problem import BY_SAMPLE, Constraint, Problem
 from convexcls.problem.slab import Slab, find_slab
 from convexcls.rows import JoinedRows, Rows, StackedRows
@@ -75,7 +77,8 @@ class RowReduction:
 
     def _cut(self, values: Array) -> list[list[Array]]:
         """Values of all rows by source and set."""
-        pieces = iter(np.split(values, np.cumsum(self._heights())[:-1]))
+        heights = self._heights()
+        pieces = iter([values] if len(heights) == 1 else np.split(values, np.cumsum(heights)[:-1]))
         return [[next(pieces) for _ in source.rows()] for source in self.sources]
 
     def program(self) -> RowProgram:
@@ -83,14 +86,16 @@ class RowReduction:
         P, q = self._smooth_part()
         stack: list[Rows] = []
         sides: list[tuple[Array, ...]] = []
-        sampled: list[Array] = []
+        sampled: list[Any] = []
         constant = self.problem.constant + sum(0.5 * float(t.weights @ t.offset**2) for t in self.problem.terms)
         for source, rows in zip(self.sources, self._source_rows, strict=True):
             parts = source.rows()
             stack += [rows] * len(parts)
             sides += parts
-            of_samples = rows.shape[0] > MIN_SAMPLED_ROWS and self._by_sample(source)
-            sampled += [np.full(rows.shape[0], of_samples)] * len(parts)
+            is_sample = rows.shape[0] > MIN_SAMPLED_ROWS and self._by_sample(source)
+            by_block = bool(rows.read_by_block())
+            every = Coded.alike(is_sample, rows.shape[0]) if by_block else np.full(rows.shape[0], is_sample)
+            sampled += [every] * len(parts)
             if isinstance(source, SlackSource):
                 constant += source.shared_height
                 if (slope := source.shared_slope) is not None:
@@ -98,12 +103,11 @@ class RowReduction:
         equations = [self._over_kept(c.entries, c.size).to_dense() for c in self.equations]
         A = np.vstack([np.zeros((0, self.width)), *equations])
         b = np.concatenate([np.zeros(0), *(c.rhs for c in self.equations)])
-        h, low, high, compliance = (np.concatenate(column) for column in zip(*sides, strict=True))
+        h, low, high, compliance = (joined_vectors(column) for column in zip(*sides, strict=True))
         joined = stack[0] if len(stack) == 1 else StackedRows(stack)
-        origin = np.arange(h.size)
-        return RowProgram(
-            P, q, joined, h, low, high, compliance, A, b, np.concatenate(sampled), origin, constant, self.problem.unit
-        )
+        origin: Any = Counting(h.size) if joined.read_by_block() else np.arange(h.size)
+        of_samples = joined_vectors(sampled)
+        return RowProgram(P, q, joined, h, low, high, compliance, A, b, of_samples, origin, constant, self.problem.unit)
 
     def _by_sample(self, source: Source) -> bool:
         if isinstance(source, SlackSource):
@@ -187,12 +191,11 @@ class HardRows:
     def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Indices]:
         """A point of the problem in these unknowns, and the rows that have multipliers."""
         point, a, _ = self.reduction.reduced(x if self.slab is None else self.slab.shrunk(x), multipliers)
-        return point, np.flatnonzero(a)
+        return point, nonzero_places(a)
 
     def restored(self, x: Array, active: Indices, weights: Array) -> tuple[Array, dict[str, Array]]:
         """The point of the problem, and its multipliers by constraint."""
-        a = np.zeros(self.program.h.size)
-        a[active] = weights
+        a = self._spread_out(active, weights)
         point, multipliers = self.reduction.restored(x, a, np.zeros(0))
         if self.slab is None:
             return point, multipliers
@@ -201,9 +204,16 @@ class HardRows:
 
     def contradiction(self, rows: Indices, weights: Array) -> dict[str, Array]:
         """The Farkas vector of rows that contradict each other."""
-        a = np.zeros(self.program.h.size)
+        return self.reduction.restored_farkas(self._spread_out(rows, weights), np.zeros(0))
+
+    def _spread_out(self, rows: Indices, weights: Array) -> Array:
+        """A vector with one entry a row, 0 but for some."""
+        n, order = self.program.h.size, np.argsort(rows)
+        if self.program.rows.read_by_block() and self.slab is None:
+            return cast("Array", Sparse(n, rows[order], weights[order]))
+        a = np.zeros(n)
         a[rows] = weights
-        return self.reduction.restored_farkas(a, np.zeros(0))
+        return a
 
 
 def hard_rows(problem: Problem) -> HardRows | str:
@@ -243,11 +253,19 @@ def _refuse_shape(problem: Problem) -> str:
     return ""
 
 
+def _only_column(rows: Rows) -> Array:
+    """The column of rows that have one; of ones with factors these."""
+    left, core, right = rows.factors()
+    if core.is_ones and left is not None:
+        return left if right is None else right[0] * left
+    return rows @ np.ones(1)
+
+
 def _refuse_flat(problem: Problem, flat: list[str]) -> str:
     """The unknown without curvature has to be held from both sides by the rows alone."""
     (block,) = problem.constraints
     for v in flat:
-        column = block.entries[v] @ np.ones(1) if v in block.entries else np.zeros(1)
+        column = _only_column(block.entries[v]) if v in block.entries else np.zeros(1)
         if not (column.min(initial=0.0) < 0.0 < column.max(initial=0.0)):
             return f"the rows do not hold {v!r}, which has no curvature, from both sides"
         if np.any(problem.linear.get(v, 0.0)):

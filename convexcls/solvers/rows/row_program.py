@@ -30,6 +30,34 @@ MAX_COPIED_ENTRIES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
+class Prices:
+    """R x - h at some ``places`` (None: of all rows), where it is largest; the largest of all; and how many are above a
+    limit."""
+
+    excess: Array
+    places: Indices | None
+    largest: float
+    above: int
+
+    def nearest(self, most: int, kept: Indices) -> Indices:
+        """So many rows with the largest excess, and those kept."""
+        if self.places is not None:
+            return np.union1d(self.places, kept)
+        if most >= self.excess.size:
+            return np.arange(self.excess.size)
+        chosen = np.zeros(self.excess.size, dtype=bool)
+        chosen[np.argpartition(self.excess, self.excess.size - most)[self.excess.size - most :]] = True
+        chosen[kept] = True
+        return np.flatnonzero(chosen)
+
+    def above_outside(self, limit: float, names: Indices) -> int:
+        """How many rows above the limit are not among these; of those that are not at hand all."""
+        above = np.flatnonzero(self.excess > limit)
+        rows = above if self.places is None else self.places[above]
+        return self.above - rows.size + int(np.count_nonzero(~np.isin(rows, names)))
+
+
+@dataclass(frozen=True, eq=False)
 class RowProgram:
     """The program; P and A are small, or sparse where it is only to be finished. ``unit`` is an objective that counts
     as one, where the optimum may be 0; ``sampled`` says which rows are one of many like them, so that some can stand
@@ -59,6 +87,14 @@ class RowProgram:
     def excess(self, x: Array, nearest: int = 0) -> Array:
         """r = R x - h; so many of the ``nearest`` rows are wanted next."""
         return self.rows.priced(x, self.h, nearest)
+
+    def prices(self, x: Array, nearest: int, limit: float) -> Prices:
+        """The excess of so many of the nearest rows, or of all where that is at hand, and of how many it is above a
+        limit."""
+        if (found := self.rows.nearest_priced(x, self.h, nearest, limit)) is not None:
+            return Prices(found.excess, found.places, found.largest, found.above)
+        excess = self.excess(x, nearest)
+        return Prices(excess, None, float(excess.max(initial=0.0)), int(np.count_nonzero(excess > limit)))
 
     def gradient(self, x: Array, a: Array, nu: Array) -> Array:
         """Px + q + R'a + A'nu."""

@@ -35,8 +35,8 @@ class HardSource:
 
     def rows(self) -> list[tuple[Array, Array, Array, Array]]:
         """h, low, high and compliance of each set of rows."""
-        n = self.constraint.size
-        return [(self.constraint.rhs, np.zeros(n), np.full(n, np.inf), np.zeros(n))]
+        zero, unbounded = self.constraint.alike(0.0), self.constraint.alike(np.inf)
+        return [(self.constraint.rhs, zero, unbounded, zero)]
 
     def multipliers(self, a: list[Array]) -> dict[str, Array]:
         return {self.constraint.name: np.maximum(a[0], 0.0)}

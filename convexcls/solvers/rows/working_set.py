@@ -115,7 +115,7 @@ class _WorkingSetRun:
 
     def from_point(self, x: Array, support: Indices) -> Answer:
         """From a point, with the rows that are likely to be active."""
-        rows = self._nearest(self.program.excess(x, self.most), support)
+        rows = self.program.prices(x, self.most, np.inf).nearest(self.most, support)
         return self._solve(self.work.pool(rows), np.flatnonzero(np.isin(rows, support))[: self.found.size])
 
     @property
@@ -124,18 +124,9 @@ class _WorkingSetRun:
 
     def _pool_at(self, v: Array) -> Pool:
         x = self.work.point(v)
-        excess = self.program.excess(x, self.most)
-        self._record(x, excess, 0, 0)
-        return self.work.pool(self._nearest(excess, np.empty(0, dtype=np.intp)))
-
-    def _nearest(self, excess: Array, kept: Indices) -> Indices:
-        """The rows with the largest excess, and those kept."""
-        if self.most >= excess.size:
-            return np.arange(excess.size)
-        chosen = np.zeros(excess.size, dtype=bool)
-        chosen[np.argpartition(excess, excess.size - self.most)[excess.size - self.most :]] = True
-        chosen[kept] = True
-        return np.flatnonzero(chosen)
+        prices = self.program.prices(x, self.most, np.inf)
+        self._record(x, prices.largest, 0, 0)
+        return self.work.pool(prices.nearest(self.most, np.empty(0, dtype=np.intp)))
 
     def _solve(self, pool: Pool, likely: Indices) -> Answer:
         """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
@@ -144,20 +135,22 @@ class _WorkingSetRun:
         for made in range(self.max_passes):
             outcome = found.improve(pool, MAX_CHANGES_PER_UNKNOWN * (found.size + 10))
             if outcome == "contradiction":
-                self._record(self.work.point(found.v), pool.excess(found.v), pool.names.size, found.count)
+                self._record(
+                    self.work.point(found.v), float(pool.excess(found.v).max(initial=0.0)), pool.names.size, found.count
+                )
                 return self._contradiction()
             found.drop_weak()
             x, u = self._refined()
-            excess = self.program.excess(x, self.most)
-            self._record(x, excess, pool.names.size, found.count, np.maximum(u, 0.0))
-            outside = excess > self._noise(x)
-            outside[pool.names] = False
-            if outcome == "stalled" or not outside.any():
+            noise = self._noise(x)
+            prices = self.program.prices(x, self.most, noise)
+            self._record(x, prices.largest, pool.names.size, found.count, np.maximum(u, 0.0))
+            outside = prices.above_outside(noise, pool.names)
+            if outcome == "stalled" or not outside:
                 ended = "the active set no longer settles" if outcome == "stalled" else "no row is violated"
                 break
             if made < self.max_passes - 1:
-                pool = self.work.pool(self._nearest(excess, found.active))
-                found = self._restarted(pool) if np.count_nonzero(outside) > VIOLATED_ROWS_TO_RESTART else found
+                pool = self.work.pool(prices.nearest(self.most, found.active))
+                found = self._restarted(pool) if outside > VIOLATED_ROWS_TO_RESTART else found
         point, multipliers = self.hard.restored(x, found.active, np.maximum(u, 0.0))
         return self._answer(point, multipliers, f"{ended}: {found.count} active rows, {found.steps} changes")
 
@@ -191,8 +184,8 @@ class _WorkingSetRun:
         """What rounding may leave of the sums in Rx - h."""
         return 4.0 * EPS * (float(self.work.reach @ np.abs(x)) + self.side)
 
-    def _record(self, x: Array, excess: Array, pool: int, active: int, u: Array | None = None) -> None:
-        worst = max(float(excess.max(initial=0.0)), 0.0) / (self.side or 1.0)
+    def _record(self, x: Array, largest: float, pool: int, active: int, u: Array | None = None) -> None:
+        worst = max(largest, 0.0) / (self.side or 1.0)
         detail = {"pool": pool, "active": active, "changes": self.found.steps}
         standing = None
         if u is not None and u.any():

@@ -118,16 +118,18 @@ def may_run_away(problem: Problem) -> bool:
     """Whether there may be such a direction: all losses fall towards one side, and nothing else pulls back. An unknown
     that alone is free of a penalty, as an intercept, is one if it moves no margin against the others."""
     free = [v.name for v in problem.variables if v.name not in problem.quadratic]
-    if not problem.terms or np.any(problem.q) or not all(t.loss.slopes[1] == 0.0 for t in problem.terms) or not free:
+    if not problem.terms or not free or not all(t.loss.slopes[1] == 0.0 for t in problem.terms):
         return False
-    return problem.places(free).size > 1 or not _moves_both_ways(problem, free)
+    if problem.linear and np.any(problem.q):
+        return False
+    return len(free) > 1 or problem.variable(free[0]).size > 1 or not _moves_both_ways(problem, free[0])
 
 
-def _moves_both_ways(problem: Problem, names: list[str]) -> bool:
+def _moves_both_ways(problem: Problem, name: str) -> bool:
     """Whether a single unknown raises some margins and lowers others."""
     low = high = 0.0
     for t in problem.terms:
-        if (rows := problem.narrow_rows(t.entries, names)) is not None:
+        if (rows := t.entries.get(name)) is not None:
             moved = (rows @ np.ones(1))[t.row_weights > 0]
             low, high = min(low, float(moved.min(initial=0.0))), max(high, float(moved.max(initial=0.0)))
     return low < 0.0 < high

@@ -121,7 +121,7 @@ class NewtonSolver(Solver):
         size, samples = function.problem.size, sum(t.samples for t in function.terms)
         if size > MAX_DENSE_UNKNOWNS:
             return "free"
-        if size <= MAX_EASY_UNKNOWNS and all(t.rows.by_block is not None for t in function.terms):
+        if size <= MAX_EASY_UNKNOWNS and all(t.rows.read_by_block() for t in function.terms):
             return "exact"
         if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"

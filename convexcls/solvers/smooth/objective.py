@@ -223,7 +223,7 @@ class Iterate:
     def is_far_out(self, margin: float) -> bool:
         """Whether some argument of a loss of one argument is as large."""
         terms = zip(self.function.terms, self.readings, strict=True)
-        return any(t.loss.width == 1 and float(r.arguments.max(initial=0.0)) > margin for t, r in terms)
+        return any(t.loss.width == 1 and r.largest_argument > margin for t, r in terms)
 
     def rounding(self) -> float:
         """How far the rounding of the arguments may have put the objective off."""

@@ -7,10 +7,11 @@ classes, which are one product; any other loss by one product with the rows and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,18 +25,47 @@ from convexcls.rows.fused import FusedRows
 MAX_ROWS_AT_ONCE = 1000
 
 
+class Extremes(NamedTuple):
+    """The largest argument, and the smallest entry of M x among those with a weight."""
+
+    argument: float
+    margin: float
+
+
 @dataclass(eq=False)
 class Reading:
     """What a pass over the rows of a term found: the value, the gradient, the sum of the sizes of the slopes, and the
-    state of each sample, from which the curvature follows (the arguments of the loss, or probabilities)."""
+    state of each sample, from which the curvature follows (the arguments of the loss, or probabilities, and slopes).
+    Of samples that are read by block, the state is worked out again when somebody asks for it; the ``extremes``, which
+    are asked for at every point, are known."""
 
     value: float
     gradient: Array
     size: float
-    arguments: Array
-    slopes: Array
-    curvature: Array | None = None
+    state: tuple[Array, Array] | Callable[[], tuple[Array, Array]]
     hessian: Array | None = None
+    extremes: Extremes | None = None
+    point: Array | None = None
+    curvature: Array | None = None
+
+    @property
+    def arguments(self) -> Array:
+        """The arguments of the loss, or probabilities."""
+        return self._known[0]
+
+    @property
+    def slopes(self) -> Array:
+        """The slopes of the loss there."""
+        return self._known[1]
+
+    @property
+    def _known(self) -> tuple[Array, Array]:
+        return self.state() if callable(self.state) else self.state
+
+    @property
+    def largest_argument(self) -> float:
+        """The largest argument of a loss, 0 where all are below."""
+        return float(self.arguments.max(initial=0.0)) if self.extremes is None else max(self.extremes.argument, 0.0)
 
 
 class SmoothTerm(ABC):
@@ -89,6 +119,8 @@ class SmoothTerm(ABC):
 
     def smallest_margin(self, reading: Reading) -> float:
         """The smallest entry of M x among those with a weight."""
+        if reading.extremes is not None:
+            return reading.extremes.margin
         margins = reading.arguments if self.offset is None else reading.arguments - self.offset
         if self.uniform is None:
             margins = margins[np.repeat(self.weights > 0, self.loss.width)]
@@ -126,7 +158,7 @@ class GeneralTerm(SmoothTerm):
         values, slopes = self.loss.value(u), self.loss.slope(u)
         pull = self.row_weights * slopes
         value = float(self.weights[self.counts] @ values[self.counts])
-        return Reading(value, self.rows.T @ pull, float(np.abs(pull).sum()) + self.at_zero, u, slopes)
+        return Reading(value, self.rows.T @ pull, float(np.abs(pull).sum()) + self.at_zero, (u, slopes))
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
         curvature = self.curvature(reading)
@@ -145,6 +177,8 @@ class SweptTerm(SmoothTerm):
         n = self.rows.shape[0]
         if n <= MAX_ROWS_AT_ONCE:
             return self._read_at_once(x)
+        if self.rows.by_block is not None:
+            return self._read_in_short(x)
         arguments, slopes = np.empty(n), np.empty(n)
         value, size = 0.0, self.at_zero
 
@@ -156,11 +190,33 @@ class SweptTerm(SmoothTerm):
         own = [a for a in (self.offset, None if self.uniform is not None else self.weights) if a is not None]
         function = partial(_weighed, self.loss, self.offset is not None, self.uniform)
         visit = Travelling(function, tuple(own), take, partial(_curved, self.loss, self.uniform))
+        gradient = self.rows.sweep(x, visit)
+        return Reading(value, gradient, size, (arguments, slopes))
+
+    def _read_in_short(self, x: Array) -> Reading:
+        """The same of rows that are read by block: nothing that has one entry a sample is brought along."""
+        value, size, largest, smallest = 0.0, self.at_zero, -np.inf, np.inf
+
+        def take(_: slice, found: tuple[float, float, float, float]) -> None:
+            nonlocal value, size, largest, smallest
+            value, size = value + found[0], size + found[1]
+            largest, smallest = max(largest, found[2]), min(smallest, found[3])
+
+        own = [a for a in (self.offset, None if self.uniform is not None else self.weights) if a is not None]
+        told = self.loss, self.offset is not None, self.uniform
+        visit = Travelling(
+            partial(_weighed_in_short, *told), tuple(own), take, partial(_curved, self.loss, self.uniform), _in_short
+        )
         if self.at_once:
             gradient, gram = self.rows.sweep_and_gram(x, visit)
         else:
             gradient, gram = self.rows.sweep(x, visit), None
-        return Reading(value, gradient, size, arguments, slopes, hessian=gram)
+        return Reading(value, gradient, size, partial(self._state, x), gram, Extremes(largest, smallest))
+
+    def _state(self, x: Array) -> tuple[Array, Array]:
+        """The arguments and slopes at x, in another reading."""
+        u = self.rows @ x if self.offset is None else self.rows @ x + self.offset
+        return u, self.loss.slope(u)
 
     def _read_at_once(self, x: Array) -> Reading:
         """The same of few rows, without the way through blocks, which would take longer than they do."""
@@ -171,7 +227,7 @@ class SweptTerm(SmoothTerm):
         value, slopes = self.loss.weighed(u, weights)
         pull = slopes * weights
         size = self.at_zero + float(np.add.reduce(np.abs(pull)))
-        return Reading(value, self.rows.transposed_matmul(pull), size, u, slopes)
+        return Reading(value, self.rows.transposed_matmul(pull), size, (u, slopes))
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
         if reading.hessian is not None:
@@ -192,6 +248,8 @@ class ScoredTerm(SmoothTerm):
         super().__init__(term, rows, reach)
 
     def read(self, x: Array) -> Reading:
+        if self.scores.matrix.by_block is not None:
+            return self._read_in_short(x)
         n = self.scores.height
         probabilities, pulls = np.empty((self.scores.columns, n)), np.empty((self.scores.columns, n))
         value, size = 0.0, 0.0
@@ -203,9 +261,36 @@ class ScoredTerm(SmoothTerm):
 
         function = partial(_weighed_scores, bool(self.uniform))
         gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
-        return Reading(value, gradient, size, probabilities, pulls)
+        return Reading(value, gradient, size, (probabilities, pulls))
+
+    def _read_in_short(self, x: Array) -> Reading:
+        """The same of samples that are read by block: nothing that has one entry a sample is brought along."""
+        value, size, least = 0.0, 0.0, np.inf
+
+        def take(_: slice, found: tuple[float, float, float]) -> None:
+            nonlocal value, size, least
+            value, size, least = value + found[0], size + found[1], min(least, found[2])
+
+        function = partial(_weighed_scores_in_short, bool(self.uniform))
+        gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
+        extremes = Extremes(np.inf, _log(least))
+        return Reading(value, gradient, size, partial(self._state, x), extremes=extremes, point=x)
+
+    def _state(self, x: Array) -> tuple[Array, Array]:
+        """Probabilities and pulls at x, in another reading."""
+        shape = self.scores.columns, self.scores.height
+        probabilities, pulls = np.empty(shape), np.empty(shape)
+
+        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
+            probabilities[:, block], pulls[:, block] = found[2:]
+
+        function = partial(_weighed_scores, bool(self.uniform))
+        self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
+        return probabilities, pulls
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        if reading.point is not None:
+            return self.scores.class_gram_at(reading.point, self.weights)
         return self.scores.class_gram(reading.arguments, self.weights, single_precision)
 
     def class_hessian(self, reading: Reading, k: int, samples: int) -> tuple[Indices, Array]:
@@ -223,14 +308,10 @@ class ScoredTerm(SmoothTerm):
 
     def smallest_margin(self, reading: Reading) -> float:
         """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""
+        if reading.extremes is not None:
+            return reading.extremes.margin
         p = reading.arguments if self.uniform else reading.arguments[:, self.weights > 0]
-        classes = self.classes if self.uniform else self.classes[self.weights > 0]
-        own = classes, np.arange(classes.size)
-        mine = p[own]
-        others = p.copy()
-        others[own] = 0.0
-        least = float((mine / np.maximum(others.max(axis=0, initial=0.0), 1e-300)).min(initial=np.inf))
-        return float(np.log(least)) if least > 0 else -np.inf
+        return _log(_smallest_odds(p, self.classes if self.uniform else self.classes[self.weights > 0]))
 
     def _take(self, samples: Indices, chosen: Indices) -> None:
         self.scores, self.classes = self.scores[samples], self.classes[samples]
@@ -248,6 +329,18 @@ def _weighed(
     return pull, (value, float(np.add.reduce(np.abs(pull))), u, slope)
 
 
+def _weighed_in_short(loss: Loss, moved: bool, uniform: float | None, u: Array, *own: Array) -> tuple[Array, Any]:
+    """The same with the extremes in place of the slopes."""
+    margins = u if uniform is not None else u[own[-1] > 0]  # a copy, or u, which stays as it is
+    pull, (value, size, arguments, _) = _weighed(loss, moved, uniform, u, *own)
+    largest = float(arguments.max(initial=-np.inf))
+    return pull, (value, size, arguments, largest, float(margins.min(initial=np.inf)))
+
+
+def _in_short(found: tuple[float, float, Array, float, float]) -> tuple[float, float, float, float]:
+    return found[0], found[1], found[3], found[4]
+
+
 def _curved(loss: Loss, uniform: float | None, found: Any, *own: Array) -> Array:
     """The weighted curvatures behind what ``_weighed`` found."""
     weights = own[-1] if uniform is None else uniform
@@ -263,6 +356,25 @@ def _weighed_scores(
     counts = slice(None) if alike else weights > 0
     pull *= weights
     return pull, (float(weights[counts] @ values[counts]), float(weights @ rest), p, pull)
+
+
+def _weighed_scores_in_short(alike: bool, z: Array, classes: Indices, weights: Array) -> tuple[Array, Any]:
+    """The same with the smallest odds in place of the probabilities."""
+    pull, (value, size, p, _) = _weighed_scores(alike, z, classes, weights)
+    counts = slice(None) if alike else weights > 0
+    return pull, (value, size, _smallest_odds(p[:, counts], classes[counts]))
+
+
+def _smallest_odds(p: Array, classes: Indices) -> float:
+    """The least of p_c / p_k, for c the class of a sample and k another one."""
+    own = classes, np.arange(classes.size)
+    mine, others = p[own], p.copy()
+    others[own] = 0.0
+    return float((mine / np.maximum(others.max(axis=0, initial=0.0), 1e-300)).min(initial=np.inf))
+
+
+def _log(odds: float) -> float:
+    return float(np.log(odds)) if odds > 0 else -np.inf
 
 
 def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:

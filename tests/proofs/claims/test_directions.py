@@ -204,3 +204,27 @@ def test_samples_that_differ_are_no_direction_of_a_kernel():
     for step, proved in ((0.0, True), (1e-12, False)):
         problem = cc.KernelSVM([[0.0], [step]], [0, 1], kernel="rbf", gamma=1.0)
         assert (check_direction(problem, a(1, 1)) is not None) == proved
+
+
+class Constant(cc.Problem):
+    """A model that knows of every direction that its samples do not vary along it."""
+
+    def is_constant_along(self, direction):
+        return True
+
+
+def test_what_a_model_knows_counts_more_than_what_rounding_shows():
+    """A row that is off its place by the last digit, and slopes that are none, are rounding; what approaches its
+    infimum does so all the same."""
+    moves, away = cc.Term("moves", {"x": [[1.0, 0.0]]}, loss=Logistic()), a(1, 1 + 2 * SMALL)
+    still = cc.Term("still", {"x": [[1.0, -1.0]]}, loss=Logistic())
+    variables = [cc.Variable("x", 2, "x")]
+    with roughly():
+        for problem in (cc.Problem, Constant):
+            found = check_direction(problem("known", variables, terms=[moves, still]), away)
+            assert (found is not None) is (problem is Constant)
+    for slope in (-1.0, 1.0, 0.0):
+        costs = {"linear": {"x": [slope, 0.0]}}
+        found = check_direction(Constant("known", variables, terms=[moves], **costs), a(1, 0))
+        assert (found.slope, found.rows.tolist()) == (0.0, [0])
+        assert check_direction(Constant("known", variables, **costs), a(1, 0)) is None

@@ -53,3 +53,18 @@ def test_multipliers_are_measured_by_what_the_side_may_cost(name):
     multipliers = {c.name: a(given.get(c.name, 0)) for c in problem.constraints} | {"cone": a(0, 0)}
     found = getattr(check_kkt(problem, np.zeros(problem.size), multipliers), condition)
     assert found.relative_values[where] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_slacks_without_a_cost_are_measured_by_their_block_alone():
+    """A squared slack has no cost of its own, nor has a distance that does not count: it is no yardstick."""
+    names = [cc.Variable("x", 1, "x"), cc.Variable("s", 1, "s")]
+    squared = cc.Problem("squared", names, constraints=[ROW, SIGN], quadratic={"s": [100.0]}, unit=3.0)
+    signs = check_kkt(squared, a(0, 0.1), {"row": a(0), "sign": a(-0.01)}).dual_feasibility
+    assert signs.relative == pytest.approx(0.01 / 1.5)  # as where it has a cost
+    two = DiagonalRows.identity(2, -1.0)
+    sides = [cc.Constraint(name, {"x": [[k], [k]], "s": two}, rhs=4 * k) for name, k in (("up", 1.0), ("down", -1.0))]
+    names = [cc.Variable("x", 1, "x"), cc.Variable("s", 2, "s")]
+    distances = cc.Problem("distances", names, constraints=sides, linear={"s": [1.0, 0.0]}, unit=3.0)
+    z = a(0.5, 0.25)  # of the second, which costs nothing, both should be 0; 2 3 by 4 is the most of a multiplier
+    pulls = check_kkt(distances, a(4, 0, 0), {"up": z, "down": z}).stationarity.relative_values["s"]
+    assert pulls.tolist() == pytest.approx([0, 0.5 / 1.5])

@@ -12,7 +12,8 @@ import pytest
 
 import convexcls as cc
 from convexcls.losses import Exponential
-from convexcls.proofs.kkt.check import _pull_error, check_kkt
+from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.pulls import pull_error
 from convexcls.proofs.kkt.residuals import Sizes
 from convexcls.proofs.verdict import certify
 from convexcls.rows import DiagonalRows
@@ -779,7 +780,7 @@ def test_the_rounding_of_light_samples_counts_beside_those_without_weight():
     term = cc.Term("fit", {"x": [[1.0], [1.0], [1.0]]}, weights=a(0, 0.5, 2), loss=Exponential())
     u, rad = a(np.inf, 0, 0), a(np.inf, 1e-3, 1e-3)
     with np.errstate(all="ignore"):  # as in the check
-        error = _pull_error(term, u, rad)
+        error = pull_error(term.loss, u, rad, term.weights, term.all_count)
     assert error[0] == 0
     assert error[2] == pytest.approx(4 * error[1])
     assert error[1] >= 0.5e-3

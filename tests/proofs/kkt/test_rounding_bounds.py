@@ -6,6 +6,7 @@ over rows that are no diagonal counts one more. One bound is enough for all rows
 
 from __future__ import annotations
 
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -150,6 +151,27 @@ def test_a_change_of_multipliers_is_off_as_the_gradient_is():
         problem = over(1, block("row", rows, rhs), unit=3.0)
         found = check_kkt(problem, a(3), {"row": np.full(len(rows), multiplier)}, LOOSE).stationarity
         assert_near(found.roundings["x"], [off])
+
+
+def test_costs_that_doubles_round_are_off_by_a_rounding_each():
+    """Thirds of x and of x^2, at a point where those of both cancel; what weighs losses is a cost, too."""
+    given = {"quadratic": {"x": [Fraction(1, 3)] * 2}, "linear": {"x": [Fraction(-2, 3), Fraction(4, 3)]}}
+    problem, x, costs = over(2, **given), a(2, -4), 1.01 * ULP * a(4 / 3, 8 / 3)
+    assert problem.rounds_costs
+    for closely in (False, True):
+        check = kkt._Check(problem, x, {}, LOOSE, closely, 1.0, given=True)
+        assert not check.residual.mid.any()
+        np.testing.assert_allclose(check.residual.rad - check.gradient.rounding, costs, rtol=1e-6)
+    check._refine(np.array([True, True]))
+    np.testing.assert_allclose(check.residual.rad, costs, rtol=1e-6)
+    plain = kkt._Check(problem, x, {}, LOOSE, False, 1.0)
+    assert (plain.doubled, plain.given, plain.costs_off.any()) == (False, False, False)
+    for loss, size, own in ((Logistic(), 0.5, 8), (HalfSquare(), 1.0, 1)):
+        term = cc.Term("rows", {"x": [[1.0]]}, offset=float(loss.name == "half-square"), loss=loss)
+        problem = over(1, terms=[term], quadratic={"x": [1.0]})
+        off = [kkt._Check(problem, a(0), {}, LOOSE, False, 1.0, given=k).gradient.inherited[0] for k in (False, True)]
+        assert_near(off[1] - off[0], size)
+        assert off[0] >= own * size * ULP
 
 
 # ---- the gap ------------------------------------------------------------------------------------------------------

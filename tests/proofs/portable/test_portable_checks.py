@@ -570,6 +570,17 @@ def test_the_digest_of_older_files(monkeypatch):
     assert text_digest.text_digest(plain) == hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.parametrize("rows", [2, 5])
+def test_the_digest_of_samples_that_are_read_by_block(rows):
+    dense, y = (
+        np.array([[0.5, 0.0, -3.0], [1.0, 2.0, 4.0], [0.0, 0.0, 0.0], [8.0, 7.0, 0.1], [0.0, -1.0, 0.0]]),
+        [0, 1, 1, 0, 1],
+    )
+    by_block = check_data(*cc.read_blocks(dense, target=np.array(y), rows=rows))
+    assert by_block.by_block is not None
+    assert data_digest(by_block) == data_digest(check_data(dense, y))
+
+
 def test_the_digest_does_not_see_how_zeros_and_sums_are_stored():
     """Entries stored in two parts, zeros that are stored, and weights of -0."""
     raw = sparse.csr_array(

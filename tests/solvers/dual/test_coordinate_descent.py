@@ -12,7 +12,7 @@ import convexcls as cc
 from convexcls.choice import choices
 from convexcls.rows.doubled import folded
 from convexcls.solvers.dual import sweeps
-from convexcls.solvers.dual.coordinate_descent import DualPoint
+from convexcls.solvers.dual.coordinate_descent import DualPoint, descend, newton_step
 from convexcls.solvers.dual.dual_program import DualProgram
 from convexcls.solvers.dual.face import Face
 
@@ -226,3 +226,52 @@ def test_sums_by_halves_keep_what_cancels():
     value, missing = folded(parts)
     np.testing.assert_array_equal(value, [4.0 + 2.0**-40, 15.0])
     np.testing.assert_array_equal(missing, 0.0)
+
+
+# ---- the parts of a step -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_no_step_raises_what_is_minimised(C):
+    X, y = words(300, 120, noise=0.2)
+    program, rng = DualProgram.of(cc.SoftMarginSVM(X, y, C=C)), np.random.default_rng(0)
+    point = DualPoint.at(program, np.zeros(300), 0.0)
+    for _ in range(12):
+        before = descent_function(point, point.b)
+        stepped, _ = newton_step(program, point, 0.1)
+        assert descent_function(stepped, point.b) <= before + 1e-12 * abs(before)
+        assert np.all((program.low <= stepped.a) & (stepped.a <= program.high))
+        np.testing.assert_allclose(stepped.u, program.weights(stepped.a), rtol=0, atol=1e-12 * C)
+        stepped = stepped.with_equation_priced()
+        before = descent_function(stepped, stepped.b)
+        point = descend(program, stepped, 3, 1e-3, rng)
+        assert descent_function(point, stepped.b) <= before + 1e-12 * abs(before)
+
+
+def descent_function(point: DualPoint, b: float) -> float:
+    """The objective of the multipliers with the penalty of the equation about a price b, from the formula."""
+    p, a = point.program, point.a
+    u, lacking = p.u0 - p.matrix.T @ (p.left * a), float(p.c @ a) + p.total
+    return 0.5 * u @ u + 0.5 * p.compliance @ a**2 + p.h @ a - b * lacking + 0.5 * p.beta * lacking**2
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_large_price_of_slack_where_classes_overlap(loss):
+    X, y = words(300, 100, noise=0.2, seed=3)
+    problem = cc.SoftMarginSVM(X, y, C=100.0, loss=loss)
+    assert proved(problem).objective == pytest.approx(problem.solve("interior-point").objective, rel=1e-7)
+
+
+def test_sparse_rows_of_any_length_are_summed_whole():
+    """Four entries at a time, and what is left over; rows without any."""
+    lengths = [0, 1, 2, 3, 4, 5, 7, 8, 9, 0]
+    columns = np.concatenate([np.arange(k) for k in lengths]).astype(np.int32)
+    data, starts = np.arange(1.0, 1 + sum(lengths)), np.concatenate([[0], np.cumsum(lengths)])
+    u = np.linspace(-1.0, 2.0, 9)
+    dense = sparse.csr_array((data, columns, starts), shape=(10, 9)).toarray()
+    for i in range(10):
+        start, stop = np.uint64(starts[i]), np.uint64(starts[i + 1])
+        assert sweeps._dot(data, columns, start, stop, u) == pytest.approx(dense[i] @ u, rel=1e-14, abs=1e-14)
+        moved = u.copy()
+        sweeps._subtract(data, columns, start, stop, 0.5, moved)
+        np.testing.assert_allclose(moved, u - 0.5 * dense[i], rtol=1e-15)
