@@ -153,3 +153,12 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collectio
     forms = [f"{'>' if k in right else '<'}{width}" for k, width in enumerate(widths)]
     texts = ["  ".join(map(format, line, forms)).rstrip() for line in lines]
     return [texts[0], "  ".join("-" * width for width in widths), *texts[1:]]
+
+
+def bytes_in_words(size: float) -> str:
+    """A number of bytes, such as 3.2 GB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"

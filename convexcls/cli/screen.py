@@ -77,7 +77,7 @@ class Working:
     def __init__(
         self, what: str, patience: float = 2.0, console: Console | None = None, goal: float | None = None
     ) -> None:
-        self.goal, self.first = goal, 0.0
+        self.goal, self.first, self.reached = goal, 0.0, ""
         self.console = console or screen(stderr=True)
         columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
         self.bar = Progress(*columns, console=self.console, transient=True)
@@ -110,11 +110,12 @@ class Working:
         """Tell of an iteration of a solver, of a finished row of a comparison, or of a word."""
         if hasattr(event, "iteration"):
             text = f"iteration {event.iteration}, objective {event.objective:.6g}, residual {event.residual:.1e}"
+            self.reached = f"{text}; "
             self._gained(event.iteration, event.residual)
         elif hasattr(event, "solver"):
             text = f"{event.solver} is done"
         else:
-            text = str(event)
+            text = f"{self.reached}{event}"  # of a pass over blocks, beside how near the solver is
         self.bar.update(self.task, description=f"{self.what}: {clean(text)}")
 
     def _gained(self, iteration: int, residual: float) -> None:

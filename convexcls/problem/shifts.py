@@ -189,6 +189,7 @@ def balanced(factors: Mapping[str, Array], multipliers: Mapping[str, Array]) -> 
     movable = movable if movable.size else np.array([int(np.argmax(sizes))])
     each, rest = divmod(abs(round(steps)), movable.size)
     share = each + (np.arange(movable.size) < rest)
+    out[name] = np.array(out[name])  # those of samples by block may be told by their places alone
     out[name][movable] -= math.copysign(step, steps) * signs[name][movable] * share
     return out
 

@@ -23,6 +23,7 @@ from convexcls.engines.base import tree_depth
 from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, as_rows, row_numbers
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import additions, row_blocks
+from convexcls.wording import bytes_in_words
 
 #: More entries than this are not gathered into one array: rows that are chosen stay in their blocks.
 MAX_GATHERED_ENTRIES = 40_000_000
@@ -113,7 +114,9 @@ class RowsByBlock(Rows):
         """The same blocks, of which another view is taken."""
         entries = self._entries  # of sparse blocks
         both = view if self.view is None else partial(_one_after_the_other, self.view, view)
-        return RowsByBlock(self.pieces, self.sizes, width, self.engine, extent=extent, view=both, entries=entries)
+        out = RowsByBlock(self.pieces, self.sizes, width, self.engine, extent=extent, view=both, entries=entries)
+        out.watch = self.watch
+        return out
 
     # ---- what is asked of each block ------------------------------------------------------------------------
 
@@ -154,8 +157,9 @@ class RowsByBlock(Rows):
     def _watched(self, found: Iterator[Any]) -> Iterator[Any]:
         for k, part in enumerate(found):
             if self.watch is not None:
-                done = f"row {int(self.ends[k + 1]):,} of {self.shape[0]:,}, block {k + 1} of {len(self.pieces)}"
-                self.watch(f"pass {self.passes}, {done}")
+                rows, n, size = int(self.ends[k + 1]), self.shape[0], 8.0 * self.entries
+                read = f"{bytes_in_words(size * rows / n)} of {bytes_in_words(size)}"
+                self.watch(f"pass {self.passes}, row {rows:,} of {n:,}, {read}")
             yield part
 
     def _cut(self, own: tuple[Array, ...], k: int) -> tuple[Array, ...]:

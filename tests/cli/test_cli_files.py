@@ -253,6 +253,7 @@ def test_progress_shows_on_a_terminal_and_only_after_a_while():
         with Working("solving [b]", patience=patience, console=console) as report:
             if report is not None:
                 report(Iteration(7, 1.5, 1e-3))
+                report("pass 3, row 5 of 9")
             limit = time.monotonic() + 5
             while patience == 0 and terminal and "solving" not in file.getvalue() and time.monotonic() < limit:
                 time.sleep(0.01)
@@ -260,6 +261,6 @@ def test_progress_shows_on_a_terminal_and_only_after_a_while():
 
     there, text = shown(0.0, terminal=True)
     assert there
-    assert "solving [b]: iteration 7, objective 1.5, residual 1.0e-03" in text
+    assert "solving [b]: iteration 7, objective 1.5, residual 1.0e-03; pass 3, row 5 of 9" in text
     assert shown(60.0, terminal=True) == (True, "")
     assert shown(0.0, terminal=False) == (False, "")

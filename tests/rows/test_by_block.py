@@ -132,3 +132,18 @@ def test_bounds_of_sums_count_the_additions():
         assert length <= blocks.most_additions
         assert blocks.most_additions >= min(rows, 256) + np.log2(max(n / rows, 1.0))
         assert tree_depth(len(blocks.sizes)) >= np.ceil(np.log2(len(blocks.sizes) or 1))
+
+
+def test_a_pass_that_is_watched_tells_rows_and_bytes():
+    """Of other views of the same blocks, too: features that are centred, say."""
+    rows = cc.read_blocks(np.ones((250, 2)), rows=100).rows
+    told = []
+    rows.watch = told.append
+    _ = rows @ np.ones(2)
+    assert told == [
+        "pass 1, row 100 of 250, 1.6 kB of 4 kB",
+        "pass 1, row 200 of 250, 3.2 kB of 4 kB",
+        "pass 1, row 250 of 250, 4 kB of 4 kB",
+    ]
+    _ = abs(rows) @ np.ones(2)
+    assert len(told) == 6

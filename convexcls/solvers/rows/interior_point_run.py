@@ -120,7 +120,7 @@ class Run:
 
 def solve_whole(program: RowProgram, x: Array | None, run: Run) -> RowSolution:
     """The solution with all rows open whose multipliers are not given, from a point or from 0."""
-    rows, a = program.open_rows, program.low.copy()
+    rows, a = program.open_rows, np.array(program.low)
     part, x = program.restricted(rows), np.zeros_like(program.q) if x is None else x
     near = NEAR_ERROR_WITH_CURVATURE if part.P.any() else NEAR_ERROR
     best: PathStop | None = None
