@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -251,3 +252,14 @@ def test_a_distance_has_two_sides_that_slope_and_a_linear_cost():
 )
 def test_the_steeper_side_of_a_distance(first, second, tilt):
     assert pieces_over(first, second).tilt == tilt
+
+
+def test_costs_are_told_as_they_were_given():
+    """All of them or some, as thirds or as the doubles that they are."""
+    for C, cost in ((Fraction(1, 3), Fraction(1, 3)), (0.1, Fraction(0.1))):
+        (slack,) = cc.SoftMarginSVM([[0], [1], [3]], [0, 1, 1], C=C, sample_weight=[1, 2, 4]).epigraphs
+        assert (slack.given_cost is None) is (C == 0.1)
+        whole = [cost, 2 * cost, 4 * cost]
+        assert slack.rational("cost") == whole
+        assert slack.rational("cost", np.array([2, 0])) == [whole[2], whole[0]]
+        assert slack.rational("curvature", np.array([1])) == [0]

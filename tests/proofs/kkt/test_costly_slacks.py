@@ -68,3 +68,15 @@ def test_slacks_without_a_cost_are_measured_by_their_block_alone():
     z = a(0.5, 0.25)  # of the second, which costs nothing, both should be 0; 2 3 by 4 is the most of a multiplier
     pulls = check_kkt(distances, a(4, 0, 0), {"up": z, "down": z}).stationarity.relative_values["s"]
     assert pulls.tolist() == pytest.approx([0, 0.5 / 1.5])
+
+
+@pytest.mark.parametrize(("x", "constant", "share"), [(250.0, -750.0, 0.25), (-4000.0, -3000.0, 1.0), (0.0, 1e3, 0.01)])
+def test_a_sign_is_measured_by_the_cost_of_its_own_slack_as_far_as_costs_count(x, constant, share):
+    """-x + 100 s_1 + s_2 is 1/4 of the objective, all of it, or nothing: then the cost of the block's slacks, 100."""
+    two, names = DiagonalRows.identity(2, -1.0), [cc.Variable("x", 1, "x"), cc.Variable("s", 2, "s")]
+    blocks = [cc.Constraint("row", {"x": [[2.0], [2.0]], "s": two}, rhs=-4.0), cc.Constraint("sign", {"s": two})]
+    costs = {"x": [-1.0], "s": [100.0, 1.0]}
+    problem = cc.Problem("weighed", names, constraints=blocks, linear=costs, constant=constant)
+    kkt = check_kkt(problem, a(x, 0, 0), {"row": a(0, 0), "sign": a(0, -0.01)})
+    assert kkt.scale == 1000.0
+    assert kkt.dual_feasibility.relative_values["sign"].tolist() == pytest.approx([0.0, 0.01 * share])

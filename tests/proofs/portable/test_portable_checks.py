@@ -394,6 +394,9 @@ def test_gaussian_classes_are_judged_by_their_moments():
     first = next(iter(inner["point"]))
     worse = {**inner["point"], first: [str(F(v) + F(1, 100)) for v in inner["point"][first]]}
     assert not cc.verify(json.dumps(inner | {"point": worse}), Z, y).accepted
+    turned = {name: [str(-F(v)) for v in values] for name, values in inner["point"].items()}
+    found = cc.verify(json.dumps(inner | {"point": turned}), Z, y)
+    assert "the precision of the point is not positive definite" in found.reasons[0]
 
 
 def test_a_point_that_only_looks_optimal_proves_no_minimum(falling):
