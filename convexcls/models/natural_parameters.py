@@ -18,6 +18,7 @@ from convexcls.problem.as_classifier import Values
 from convexcls.rational.doubles import null_vector
 from convexcls.rows import JoinedRows, PickedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis, exact_products
+from convexcls.rows.summation import row_blocks
 
 if TYPE_CHECKING:
     from convexcls.proofs.enclosure.moments import Moments
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MAX_EXACT_UNKNOWNS = 60
 MAX_EXACT_ENTRIES = 2_000_000
+#: So many samples are multiplied at a time.
+BLOCK = 4096
 #: Coefficients of a combination that are whole numbers after this many times.
 SMALL_DENOMINATORS = (1.0, 2.0, 3.0, 4.0, 6.0, 12.0)
 #: What is smaller, relative to the largest entry, is taken for rounding.
@@ -42,7 +45,7 @@ class NaturalParameters:
         self.data, self.rows, self.classes, self.unbiased = data, np.asarray(rows), classes, unbiased
         self.d, self.K = data.d, len(classes)
         self.suffix, mark = ("", "") if shared else (f"_{classes[0] + 1}", f"_{{{classes[0] + 1}}}")
-        self.centre, self.indicators = centre, (numbers[rows][:, None] == np.array(classes)).astype(float)
+        self.centre, self.indicators = centre, numbers[rows][:, None] == np.array(classes)
         weights = data.weights[rows]
         moments = self._moments(weights)
         if not np.all(np.isfinite(moments)):
@@ -59,12 +62,17 @@ class NaturalParameters:
         self.constant = 0.5 * self.divisor * (self.d * float(np.log(2 * np.pi)) + logs)
 
     def _moments(self, weights: Array) -> Array:
-        """sum_i w_i z_i z_i'."""
-        samples = as_rows(self.data.matrix[self.rows])
-        if samples.by_block is None:
-            return _moments_of(samples, self.centre, self.indicators, weights)
-        parts = samples.by_block.each(_moments_of, self.indicators, weights, common=(self.centre,))
-        return np.asarray(tree_sum(parts))
+        """sum_i w_i z_i z_i', added up over blocks of samples."""
+        matrix = self.data.matrix
+        away = None if as_rows(matrix).by_block is None else as_rows(matrix[self.rows])  # read once
+        if away is not None and away.by_block is not None:
+            parts = away.by_block.each(_moments_of, self.indicators, weights, common=(self.centre,))
+            return np.asarray(tree_sum(parts))
+        out = np.zeros((self.d + self.K,) * 2)
+        for block in row_blocks(self.rows.size, BLOCK):
+            samples = as_rows(matrix[self.rows[block]]) if away is None else away[block]
+            out += _moments_of(samples, self.centre, self.indicators[block], weights[block])
+        return out
 
     def _counted(self) -> Array:
         """(x_i, e_{y_i}) of all samples that have a weight."""
@@ -254,10 +262,10 @@ def _blocks(d: int, K: int) -> dict[str, _Part]:
     return out
 
 
-def _moments_of(samples: Rows, centre: Array, indicators: Array, weights: Array) -> Array:
+def _moments_of(samples: Rows, centre: Array, indicators: Mask, weights: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         z = np.hstack([samples.to_dense() - centre, indicators])
-        return np.asarray(z.T @ (weights[:, None] * z))
+        return np.asarray(z.T @ (z if (weights == 1.0).all() else weights[:, None] * z))
 
 
 def _nearly_whole(values: Array) -> Array:
