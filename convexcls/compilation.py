@@ -6,7 +6,6 @@ is run.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +27,9 @@ def has_numba() -> bool:
 
 
 def compiles(work: int) -> bool:
-    """Whether a loop of so many steps is compiled: numba is there, and loaded or worth loading."""
-    return "numba" in sys.modules or (work > MIN_STEPS_TO_LOAD and has_numba())
+    """Whether a loop of so many steps is compiled: it is worth loading numba, which is there. Nothing else counts, so
+    that the same data get the same sums in every process."""
+    return work > MIN_STEPS_TO_LOAD and has_numba()
 
 
 #: So often a loop that takes seconds to compile is done without, where it is not on the disk yet.

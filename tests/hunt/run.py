@@ -30,6 +30,7 @@ OTHERS = (
     "smo",
     "highs",
     "working-set",
+    "active-set",
     "coordinate-descent",
     "clarabel",
     "osqp",
