@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, inverse_root
+from convexcls.arrays import Array, Indices, Mask, inverse_root
 from convexcls.data import Data, DataError
 from convexcls.engines import tree_sum
 from convexcls.losses import LogDet
