@@ -34,11 +34,13 @@ class Choice:
     why: str
 
 
-def choices(problem: Problem) -> Iterator[Choice]:
+def choices(problem: Problem, started: bool = False) -> Iterator[Choice]:
     """The solvers in the order in which ``auto`` tries them, until an answer is proved; those that do not take the
-    problem are passed over. A formula first, then what works on the structure, then what takes any problem."""
+    problem are passed over. A formula first, then what works on the structure, then what takes any problem. Where a
+    solver can be ``started`` near the solution, that is quicker than what always begins anew."""
     yield from _formulas(problem)
-    yield from _small(problem)
+    if not started:
+        yield from _small(problem)
     yield from (passes := _passes(problem))
     yield from _structured(problem)
     yield from _general(foreign=not passes)

@@ -221,7 +221,7 @@ def _first_proved(
     none is. With a limit of iterations the first one has the last word, for each of the others would run anew."""
     forms, begun = Forms(problem), time.perf_counter()
     best: Solution | None = None
-    for choice in choices(problem):
+    for choice in choices(problem, started=start is not None):
         if choice.solver.startswith(DUAL) and beyond_memory(problem):  # a matrix has to be factored for it
             continue
         job = forms.job(choice.solver, **_limited(choice.solver, limit))

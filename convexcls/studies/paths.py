@@ -310,11 +310,15 @@ def _varied(settings: dict[str, Any]) -> tuple[str, Array]:
     return name, values
 
 
+def _begins_anywhere(name: str) -> bool:
+    return name in REGISTRY and solver_class(name).warm
+
+
 def _next(problem: Model, solver: str, tol: float, before: Solution | None) -> Solution:
     """The solution, from the one before where the solver can begin there; from nothing where that leads nowhere."""
     if before is not None:
-        name = before.solver if solver == "auto" else solver
-        if name in REGISTRY and solver_class(name).warm:
+        name = before.solver if solver == "auto" and _begins_anywhere(before.solver) else solver
+        if name == "auto" or _begins_anywhere(name):
             try:
                 if (s := solve(problem, name, tol, start=before).unless_interrupted()).status != "undecided":
                     return s

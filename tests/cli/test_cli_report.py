@@ -34,7 +34,9 @@ def test_a_gallery_problem_becomes_a_page_with_its_title_and_command(tmp_path, m
     page = assert_sound(target.read_text(encoding="utf-8"), written=str(tmp_path))
     assert "XOR: no hyperplane separates it" in page.text
     assert f"convexcls report xor_hard_margin -o '{target}'" in page.text
-    assert [row[0] for row in page.table("Tolerance")[1:]] == ["working-set", "clarabel"]
+    own, *others = [row[0] for row in page.table("Tolerance")[1:]]
+    assert own in ("working-set", "active-set")  # where it is compiled
+    assert others == ["clarabel"]
 
 
 def test_a_data_file_has_a_name_of_its_own(table):

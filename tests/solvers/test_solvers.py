@@ -144,7 +144,7 @@ def test_auto_tries_until_an_answer_is_proved():
     assert chosen["least-squares"] == "closed-form"
     assert chosen["logistic"] == "newton"
     assert chosen["least-absolute"] == "highs"
-    assert chosen["hard-margin"] == "working-set"
+    assert chosen["hard-margin"] in ("working-set", "active-set")  # where it is compiled
     X = np.random.default_rng(0).normal(size=(200, 10))
     tall = [choice.solver for choice in choices(cc.LeastAbsolute(X, X[:, 0] > 0.1))]
     assert tall.index("interior-point") < tall.index("highs")  # slacks are left out, and the solution is unique

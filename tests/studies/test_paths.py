@@ -43,7 +43,7 @@ def test_every_point_is_the_one_found_from_nothing(loss, intercept):
     assert path.statuses == ("optimal",) * 9
     for C, s in zip(CS, path.solutions, strict=True):
         alone = cc.SoftMarginSVM(X, y, C=C, loss=loss, intercept=intercept).solve()
-        assert s.objective == pytest.approx(alone.objective, rel=1e-13)
+        assert s.objective == pytest.approx(alone.objective, rel=1e-12)  # coefficients of 1 are sums of multipliers C
         np.testing.assert_allclose(s.coef, alone.coef, rtol=1e-9, atol=1e-10)
         assert s.problem.parameters["C"] == C
 

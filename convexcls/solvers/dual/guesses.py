@@ -87,3 +87,7 @@ def to_bounds(g: Array, box: Box, b: Array) -> None:
     else:
         part = np.where(g < 0.0, room, 0.0)
     b[:] = np.where(part == room, box.high, box.low + part)
+    if box.has_sum:  # sums of large and of small rooms leave more of a small one than its rounding
+        off = box.total - float(b.sum())
+        k = int(np.argmax(box.high - b if off > 0.0 else b - box.low))
+        b[k] = min(max(b[k] + off, box.low[k]), box.high[k])
