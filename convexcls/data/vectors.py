@@ -39,6 +39,11 @@ class StandIn(NDArrayOperatorsMixin):
         return getattr(np.asarray(self), name)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        """Of the array itself. What would be written into a stand-in, as by ``v += 1``, is an array of its own."""
+        if any(isinstance(a, StandIn) for a in settings.get("out", ())):
+            del settings["out"]
+        if isinstance(settings.get("where"), StandIn):
+            settings["where"] = np.asarray(settings["where"])
         return getattr(ufunc, method)(*(np.asarray(a) if isinstance(a, StandIn) else a for a in inputs), **settings)
 
     def copy(self) -> StandIn:
@@ -104,7 +109,7 @@ class Coded(StandIn):
         if method == "__call__" and ufunc.signature is None and ufunc.nout == 1:
             inputs = _numbers_where_alike(inputs)
             vectors = [a for a in inputs if np.ndim(a)]
-            codes = vectors[0].codes if isinstance(vectors[0], Coded) else None
+            codes = vectors[0].codes if vectors and isinstance(vectors[0], Coded) else None
             if codes is not None and not settings and all(getattr(a, "codes", None) is codes for a in vectors):
                 return Coded(codes, ufunc(*(a.values if isinstance(a, Coded) else a for a in inputs)))
         if method == "__call__" and ufunc is np.matmul and all(np.ndim(a) == 1 for a in inputs):

@@ -71,3 +71,13 @@ def test_many_values_have_no_codes():
     assert Coded.of(np.append(np.zeros(1000), np.nan)) is None
     assert Coded.of(np.empty(0)) is None
     assert Coded.of(np.append(np.zeros(2_000_000), np.arange(300.0))) is None
+
+
+def test_a_vector_that_would_be_written_to_becomes_an_array():
+    signs = Coded(np.array([0, 1, 1], dtype=np.uint8), np.array([-1.0, 1.0]))
+    moved = signs
+    moved += np.array([0.5, 0.0, 1.0])
+    assert isinstance(moved, np.ndarray)
+    assert moved.tolist() == [-0.5, 1.0, 2.0]
+    assert np.asarray(signs).tolist() == [-1.0, 1.0, 1.0]
+    assert np.add(np.ones(3), 1.0, out=np.zeros(3), where=signs > 0).tolist() == [0.0, 2.0, 2.0]

@@ -31,6 +31,8 @@ GOOD_SHARE = 0.5
 SETTLED_SHARE = 2e-3
 #: A Newton step is halved so often at most, until the objective falls by more than its rounding.
 MAX_HALVINGS, ROUNDED_OBJECTIVE = 6, 1e-14
+#: So many multipliers at most are put at bounds one after the other.
+MAX_BOUNDS_MET = 50
 #: With so few entries the steps go on to rounding.
 EASY_ENTRIES = 100_000
 #: The equations of a face are solved to this share of the slopes: while these are above so much, in units of the
@@ -295,10 +297,37 @@ def newton_step(program: DualProgram, point: DualPoint, forcing: float) -> tuple
             break
         length *= 0.5
     else:
+        length = 0.0
+    if length < 1.0 and program.entries <= EASY_ENTRIES:
+        return _bound_by_bound(program, point, forcing), False
+    if not length:
         return point, False
     b = point.b + length * step.db
     settled = length == 1.0 and index.size - int(inside.sum()) <= SETTLED_SHARE * index.size
     return DualPoint(program, a, u, b, program.excess(a, u, b)), settled
+
+
+def _bound_by_bound(program: DualProgram, point: DualPoint, forcing: float) -> DualPoint:
+    """The same as far as the first bound, which keeps the multiplier that meets it, and on from there without that one,
+    as an active-set method goes: where many are put at bounds at once the objective may rise."""
+    index = np.flatnonzero(~point.held)
+    for _ in range(min(index.size, MAX_BOUNDS_MET)):
+        step = Face(program.compressed, index, _damping(point)).newton(
+            point.r[index], point.lacking, forcing * point.slope
+        )
+        own = point.a[index]
+        ends = np.where(step.d > 0.0, program.high[index], program.low[index])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(step.d != 0.0, (ends - own) / step.d, np.inf)
+        length = min(1.0, float(reach.min(initial=np.inf)))
+        a = point.a.copy()
+        a[index] = np.where(reach <= length, ends, own + length * step.d)
+        u, b = program.weights(a), point.b + length * step.db
+        point = DualPoint(program, a, u, b, program.excess(a, u, b))
+        index = index[reach > length]
+        if length == 1.0:
+            break
+    return point
 
 
 def _damping(point: DualPoint) -> float:
