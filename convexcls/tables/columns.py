@@ -222,4 +222,8 @@ def joined(parts: Sequence[Column]) -> Column:
         place = {level: k for k, level in enumerate(levels)}
         moved = [np.append([place[level] for level in p.levels], -1).astype(np.intp)[p.values] for p in parts]
         return replace(first, values=np.concatenate(moved), levels=tuple(levels))
-    return replace(first, kind="other", values=np.zeros(sum(map(len, parts)), dtype=np.intp), given=None)
+    text = next((level for p in parts for level in p.levels if not is_number(str(level))), None)
+    mixed = text is not None and any(p.kind == "number" for p in parts)
+    told = f"numbers in one file, {text!r} in another" if mixed else next((p.example for p in parts if p.example), "")
+    values = np.zeros(sum(map(len, parts)), dtype=np.intp)
+    return Column(first.name, "other", values, example=told)

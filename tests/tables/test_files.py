@@ -192,6 +192,13 @@ def test_a_workbook(tmp_path):
     same(cc.read_table(tmp_path / "a.xlsx"))
 
 
+def test_a_column_of_numbers_in_one_file_and_of_text_in_another(tmp_path):
+    for k, cell in enumerate(["1.5", "1.0.66"]):
+        (tmp_path / f"part-{k}.csv").write_text(f"a,y\n{cell},0\n2.5,1\n")
+    with pytest.raises(cc.TableError, match=r"column 'a' .*numbers in one file, '1\.0\.66' in another"):
+        cc.read_table(f"{tmp_path}/part-*.csv").samples("y")
+
+
 def test_a_folder_and_a_pattern_are_one_table(tmp_path):
     lines = TEXT.splitlines(keepends=True)
     (tmp_path / "part1.csv").write_text("".join(lines[:21]))
