@@ -178,3 +178,14 @@ def test_certificates_by_block_and_in_one_piece(kind):
             assert cc.verify(text, *pair), cc.verify(text, *pair).reasons
         for wrong in ((other, y), tuple(cc.read_blocks(other, target=y, rows=n // 4))):
             assert "digests differ" in cc.verify(text, *wrong).reasons[0]
+
+
+@pytest.mark.parametrize("excess", [-1, 0, 1])
+def test_the_stand_alone_verifier_writes_what_no_double_can_hold_as_text(excess):
+    """Around the number from which on doubles are infinite."""
+    value = F(2**1024 - 2**970 + excess)
+    text = f"{value}\n".encode()
+    block = struct.pack("<IId", 1, 0, float("nan")) + text
+    head = b"convexcls-data/2 1 1 plain 1\n0\n"
+    expected = hashlib.sha256(head + hashlib.sha256(block).digest()).hexdigest()
+    assert alone.digest([[value]], ["0"], [F(1)], False) == expected

@@ -284,3 +284,42 @@ def test_what_is_as_far_off_as_it_may_be_is_accepted(name):
         alone, ours = judged(base, changes | further)
         assert said in alone[1]
         assert we_said in ours.reasons[0]
+
+
+# ---- what the stand-alone verifier asks of the parts of a file ----------------------------------------------------
+
+
+def read_alone(base, **parts):
+    """What it says of a certificate with other parts: accepted, reason, exit code."""
+    problem = BASES[base][0]
+    text = json.dumps(altered(base, {}) | parts)
+    rows, labels, weights = plain(problem)
+    return stand_alone(text, rows, labels, weights)
+
+
+@pytest.mark.parametrize("data", [[], "data", None, 1])
+def test_data_that_are_no_object_are_refused(data):
+    accepted, reason, code = read_alone("hard", data=data)
+    assert (accepted, code) == (False, 2)
+    assert "data" in reason
+
+
+@pytest.mark.parametrize("columns", [{"x1": ["number"], "x2": ["levels", "a", "b"]}, {"x1": ["levels", "a"]}, [], "x1"])
+def test_a_coding_of_anything_but_numbers_is_refused(columns):
+    accepted, reason, code = read_alone("hard", coding={"columns": columns})
+    assert (accepted, code) == (False, 2)
+    assert "the columns of the table are coded" in reason
+
+
+def test_a_coding_of_numbers_is_taken():
+    assert read_alone("hard", coding={"columns": {"x1": ["number"], "x2": ["number"]}})[0]
+    assert read_alone("hard", coding={})[0]
+
+
+@pytest.mark.parametrize(("C", "in_range"), [(2**1023, False), (2**1023 - 1, True), (2**1022, True), (0, False)])
+def test_parameters_beyond_doubles_are_refused(C, in_range):
+    """One in range is refused for another reason: the claim is that of another C."""
+    changed = altered("soft", {})["parameters"] | {"C": str(C)}
+    accepted, reason, _ = read_alone("soft", parameters=changed)
+    assert not accepted
+    assert ("out of range" in reason) is not in_range
