@@ -180,12 +180,29 @@ def test_certificates_by_block_and_in_one_piece(kind):
             assert "digests differ" in cc.verify(text, *wrong).reasons[0]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("excess", [-1, 0, 1])
-def test_the_stand_alone_verifier_writes_what_no_double_can_hold_as_text(excess):
+def test_the_stand_alone_verifier_writes_what_no_double_can_hold_as_text(sign, excess):
     """Around the number from which on doubles are infinite."""
-    value = F(2**1024 - 2**970 + excess)
-    text = f"{value}\n".encode()
-    block = struct.pack("<IId", 1, 0, float("nan")) + text
+    value = sign * F(2**1024 - 2**970 + excess)
+    block = struct.pack("<IId", 1, 0, float("nan")) + f"{value}\n".encode()
     head = b"convexcls-data/2 1 1 plain 1\n0\n"
     expected = hashlib.sha256(head + hashlib.sha256(block).digest()).hexdigest()
     assert alone.digest([[value]], ["0"], [F(1)], False) == expected
+
+
+@pytest.mark.parametrize("form", ["convexcls-data/2", None])
+@pytest.mark.parametrize("rounded", [(False, False, False), (False, False, True), (True, True, True)])
+def test_the_stand_alone_verifier_takes_cells_as_written_or_as_doubles(rounded, form):
+    """Of older files with weights as doubles beside samples as written; no other mixture."""
+    cells = [["0.1", "2"], ["3", "0.7"]], ["0.3", "1.1"], ["0.1", "0.9"]
+    way = tuple(_taken(part, as_double) for part, as_double in zip(cells, rounded, strict=True))
+    made = alone.digest if form else alone.text_digest
+    data = {"labels": None, "features": "2", "weighted": True, "sha256": made(*way, True)}
+    assert alone.same_data(data | ({"digest": form} if form else {}), *cells) == way
+
+
+def _taken(cells, as_double):
+    if isinstance(cells, str):
+        return F(float(cells)) if as_double else F(cells)
+    return [_taken(cell, as_double) for cell in cells]
