@@ -296,7 +296,7 @@ def verify(text, rows, labels, weights=None):
     known = [exactly(w) for w in weights or [1] * len(rows)]
     ragged = {*map(len, rows)} != {len(rows[0])} or not len(rows) == len(labels) == len(known)
     demand(not ragged and min(known) >= 0 < max(known), "a ragged table, a negative weight, or all weights 0")
-    own = same_data(found["data"], rows, labels, weights or known)
+    own = same_data(found["data"], rows, labels, known)
     unit, lower, upper, value, untouched = bounds(found, *own) or [None] * 5
     if found["verdict"] == "infeasible":
         return "infeasible: multiplied and added up as stated, the constraints contradict each other", None, None
