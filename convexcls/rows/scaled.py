@@ -316,6 +316,12 @@ class TransposedRows(Rows):
         high, low = self.base.doubled(slice(None))
         return Doubled(high.T[index], low.T[index])
 
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        rows = np.arange(self.shape[0])[index]
+        rising, place = np.unique(rows, return_inverse=True)
+        high, low = self.base.doubled_at(columns, rising)
+        return Doubled(high.T[place], low.T[place])
+
     def exact_doubles(self, index: Any) -> Array | None:
         inner = self.base.exact_doubles(slice(None))
         return None if inner is None else inner.T[index]

@@ -495,3 +495,15 @@ def test_entries_of_sparse_rows_are_counted_without_stored_zeros():
             by_row, by_column = rows.entry_counts()
             assert by_row.tolist() == [1, 0, 1]
             assert by_column.tolist() == [0, 2, 0, 0]
+
+
+def test_some_entries_of_transposed_rows_in_doubled_precision():
+    """Of picks, too, of which nothing else is written out."""
+    rng = np.random.default_rng(5)
+    picks = DiagonalRows(rng.normal(size=7))
+    for base in (as_rows(rng.normal(size=(6, 4))), picks):
+        rows = base.T
+        index, columns = np.array([3, 0, 2]), np.array([1, 4, 5])
+        found, whole = rows.doubled_at(index, columns), rows.to_dense()[np.ix_(index, columns)]
+        np.testing.assert_array_equal(found.high, whole)
+        assert not found.low.any()

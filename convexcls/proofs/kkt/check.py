@@ -58,6 +58,8 @@ TOLERANCE = 2e-10
 DOUBT = 0.1
 #: A residual so many times the tolerance is not measured in other ways, where there are more entries than that.
 HOPELESS, MAX_EASY_ENTRIES = 1e3, 20_000
+#: More entries are not worked out in doubled precision: minutes, after which as much may be open.
+MAX_REFINED_ENTRIES = 5e9
 #: The relative rounding of a slope, in units of 2^-53.
 SLOPE_ROUNDING = 8
 
@@ -212,7 +214,7 @@ class _Check:
     def _refine(self, columns: Mask) -> None:
         """Work out some entries of the gradient again, in doubled precision."""
         places = np.flatnonzero(columns)
-        if places.size:
+        if 0 < places.size * self.gradient.height <= MAX_REFINED_ENTRIES:
             better = self.gradient.refined(places)
             better = Ball(better.mid, better.rad + self.costs_off[places])
             mid, rad = self.residual.mid.copy(), self.residual.rad.copy()

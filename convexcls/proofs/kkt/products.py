@@ -296,6 +296,11 @@ class Gradient:
         rad = raised(1.01 * UNIT_ROUNDOFF * self.lengths * sizes + self.errors + np.where(sizes > 0, 64 * ETA, 0.0))
         return np.where(np.isfinite(rad), rad, np.inf)
 
+    @property
+    def height(self) -> int:
+        """How many rows it is added up from."""
+        return sum(rows.shape[0] for rows, _ in self.parts)
+
     def refined(self, columns: Indices) -> Ball:
         """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
         parts = [[float(c)] for c in self.problem.q[columns]]
