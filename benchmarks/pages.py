@@ -147,6 +147,7 @@ def score(results: Results) -> str:
     return (
         f"Of {compared} cases with a peer, {compared - lost} are not slower than the fastest peer and {lost} are "
         f"slower.\nMeasured on: {about['machine']}; threads: {about['threads']}; time: {about['time']}."
+        + (f" Run again later: {about['rerun']}." if "rerun" in about else "")
     )
 
 
