@@ -199,8 +199,8 @@ def test_ctrl_c_ends_this_process_alone_and_quietly(tmp_path):
         if __name__ == "__main__":
             engine = ProcessEngine(2)
             engine._start()
-            print(*(worker.process.pid for worker in engine._running), flush=True)
             try:
+                print(*(worker.process.pid for worker in engine._running), flush=True)
                 time.sleep(60)
             except KeyboardInterrupt:
                 sys.exit(7)

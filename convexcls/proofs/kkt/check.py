@@ -214,7 +214,7 @@ class _Check:
     def _refine(self, columns: Mask) -> None:
         """Work out some entries of the gradient again, in doubled precision."""
         places = np.flatnonzero(columns)
-        if 0 < places.size * self.gradient.height <= MAX_REFINED_ENTRIES:
+        if places.size and places.size * self.gradient.height <= MAX_REFINED_ENTRIES:
             better = self.gradient.refined(places)
             better = Ball(better.mid, better.rad + self.costs_off[places])
             mid, rad = self.residual.mid.copy(), self.residual.rad.copy()
